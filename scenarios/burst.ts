@@ -1,7 +1,7 @@
 import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Tests a burst on one key, and far more requests than a minute admits on another. */
+/** Sends a burst on one key. On another key, sends far more requests than the limit per minute. */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
@@ -27,6 +27,6 @@ export const burst: Scenario = {
   }),
 };
 
-/** More requests than a minute admits, but at most 500: a machine cannot open more connections at once. */
+/** Returns more requests than a minute admits. The maximum is 500, because a machine cannot open more connections. */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

@@ -1,7 +1,7 @@
 import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
-/** Sends more slow requests at once than the key's concurrency limit, and later exactly as many. */
+/** Sends more slow requests at once than the key's concurrency limit. Later, sends exactly the limit. */
 export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",

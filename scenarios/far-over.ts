@@ -20,7 +20,7 @@ export const farOver: Scenario = {
   speed: realTime,
   seconds: () => 3,
   admitted: (plan) => ({
-    // After the first wave, only a limiter that refills continuously admits a few more requests every second.
+    // Later waves should be refused. A limiter that refills continuously may admit a few requests every second.
     ...eachAdmitted(plan, "flood-", { min: 0, max: Math.ceil(plan.limits.perMinute / 60) }),
     "flood-1": plan.minute,
   }),

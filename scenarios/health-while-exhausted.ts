@@ -1,7 +1,7 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, health, invoke, realTime } from "./traffic.ts";
 
-/** Sends health requests before, while and after the limit per minute is used up. */
+/** Sends health requests before a key exhausts its limit per minute, and again after that. */
 export const healthWhileExhausted: Scenario = {
   name: "health-while-exhausted",
   title: "health answers 200 while invoke answers 429, and uses up nothing",

@@ -1,10 +1,10 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Longer than a minute, so that no two rounds lie in the same minute, fixed or rolling. */
+/** Rounds start more than a minute apart, so two rounds never share a fixed or rolling minute. */
 const roundIntervalSeconds = 80;
 
-/** Uses up the limit per hour three times. The last time certainly lies within one fixed or rolling hour. */
+/** Uses up the limit per hour three times. The third time starts after a pause of an hour. */
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
@@ -25,7 +25,7 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // High limits get a slower clock, so that the target gets at most 2,000 requests a second.
+  // Slows the clock for high limits, so that the target gets at most 2,000 requests a second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
@@ -37,8 +37,8 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** One more round than the hour's limit needs, because a round may cross the end of a minute. */
+/** Rounds needed to use up the hourly limit, plus one because a round may span two minutes. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds: a busy machine may start rounds late, so that two of them share a minute. */
+/** Extra rounds, because a busy machine may send two rounds within the same minute. */
 const spareRounds = 2;

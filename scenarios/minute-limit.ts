@@ -1,7 +1,7 @@
 import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
-/** Uses up the limit per minute by two pairs of flows. One flow of each pair lies within a single fixed minute. */
+/** Uses up the limit per minute four times: twice with a few extra requests, twice with many. */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
   title: "the requests of a minute: exactly as many as the tier allows, also over the minute's end",
@@ -36,7 +36,7 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Slow enough for a busy machine to send requests one by one. A tier without a burst gets no exact verdict anyway.
+  // This speed lets a busy machine send requests one by one. Without a burst, no verdict is exact.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -45,7 +45,7 @@ export const minuteLimit: Scenario = {
   admitted: (plan) => eachAdmitted(plan, "serial", plan.minute),
 };
 
-/** Start times of two flows, in seconds. Both find the whole limit; the second begins in the middle of a minute. */
+/** Start times of two flows, in seconds. The second flow starts in the middle of a minute. */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
 

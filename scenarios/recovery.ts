@@ -1,7 +1,7 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Uses up the limit three times, and retries after `retry_after`. Once it also retries earlier. */
+/** Uses up the limit three times, and retries after `retry_after`. One round also retries earlier. */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",

@@ -34,7 +34,7 @@ export interface Scenario {
   /** Describes the traffic in one line, for the table in scenarios/README.md. */
   readonly sends: string;
   readonly claims: readonly string[];
-  /** The requirement set since which the scenario's findings count. Default: the set of each clause. */
+  /** The first requirement set in which the scenario's findings count. Default: that of each clause. */
   readonly since?: "1.0" | "1.1" | "1.2";
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
@@ -84,7 +84,9 @@ export type TrafficShape =
   /** Sends requests until one is refused, and retries after `retry_after`. Repeats this `rounds` times. */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/** Converts a flow's times from the target's clock, which runs `speed` times as fast, to this machine's clock. */
+/**
+ * Converts a flow's times from the target's clock to this machine's clock. The target's clock is `speed` times as fast.
+ */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -114,7 +116,7 @@ const minEarlySeconds = 4;
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * Returns when to retry early, in seconds after the refusal. Odd rounds only: an early retry may postpone the
+ * Returns when to retry early, in seconds after the refusal. Even rounds skip this, because it may postpone the
  * admission.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
@@ -141,7 +143,7 @@ export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
-  /** How many requests of an unused key a minute admits. Includes the burst if `BURST_ADDS` is `true`. */
+  /** How many requests of an unused key are admitted in a minute. Includes the burst if `BURST_ADDS`. */
   readonly minute: AdmittedBounds;
 }
 
@@ -152,7 +154,7 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Returns bounds with which all requests must be admitted, for each flow whose name starts with `prefix`. */
+/** Returns bounds for each flow whose name starts with `prefix`. All requests of these flows must be admitted. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 

@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { failingInvoke, flow, slowInvoke, slowStream } from "./traffic.ts";
 
-/** Frees all concurrency slots by completion, failure and disconnection. Each time, all must be usable again. */
+/** Frees all concurrency slots by completion, failure and disconnection. Then tests that all slots are usable again. */
 export const slotsBack: Scenario = {
   name: "slots-back",
   title: "slots come back after completion, failure and a client that leaves",
@@ -29,5 +29,5 @@ export const slotsBack: Scenario = {
   admitted: (plan) => allAdmitted(plan, "after-"),
 };
 
-/** When all concurrency slots must be free: a server may take 6.5 s to notice that a client has disconnected. */
+/** Returns when all slots must be free. A server may need 6.5 s to notice a disconnection. */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

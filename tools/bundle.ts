@@ -21,7 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** Bundled as data, because computing the catalogue would load every suite and fault. */
+/** Bundled as data, because computing the catalogue at run time would load every suite. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
@@ -33,7 +33,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** Bundles JSON as strings. As code, a file would have a hundred thousand lines. */
+/** Bundles JSON as strings. As object literals, one file would have a hundred thousand lines. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -63,7 +63,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes work that cli-table3 does for each cell only for a debug message. */
+/** Removes a truncation of every cell, whose result cli-table3 uses only in a debug message. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {

@@ -1,5 +1,5 @@
-// `npm test` and `npm run check`: runs every check of the project. `--full` tries all cases of the long test files;
-// `--trials` runs only these files.
+// `npm test` and `npm run check`: runs all checks. `--full` tries all cases of the long test files. `--trials` runs
+// only the long test files.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -16,10 +16,10 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether CI runs all selftest trials in a later job, so that no sample is needed. */
+/** Whether a later CI job runs all selftest trials. This run then leaves out their sample. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
-/** `summary` picks the output to show after a success. */
+/** Each `summary` function selects the output to print after a success. */
 const preparations = [
   { name: "Python clients", run: preparationOf(preparePythonClients, "Python clients"), summary: wholeOutput },
   { name: "Python", run: preparationOf(preparePython, "a server and a receiver in Python"), summary: wholeOutput },
@@ -35,7 +35,7 @@ const builds = [
   { name: "build", run: runBuild },
   { name: "first load", run: firstLoad },
 ];
-/** They start before the tests and run one at a time. */
+/** These checks start before the tests, and run one at a time. */
 const sourceChecks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
@@ -138,7 +138,7 @@ async function firstLoad() {
   return { code: 0, output: "" };
 }
 
-/** Returns a step that prepares some tests. Only in CI does a failure count. */
+/** Returns a step that prepares tests. If the preparation fails outside CI, those tests are skipped. */
 function preparationOf(prepare, what) {
   return async () => {
     const lacking = await prepare();

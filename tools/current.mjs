@@ -14,7 +14,7 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// A build replaces `dist`, and so removes an outdated fingerprint.
+// Path of the fingerprint. A build replaces `dist`, so it also removes the old fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
 export function fingerprint(root) {
@@ -53,6 +53,6 @@ export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // Ignores the error: the folder is read-only, or another process replaces it.
+    // Ignores the error: `dist` is read-only, or another process replaces it.
   }
 }

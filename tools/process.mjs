@@ -10,7 +10,7 @@ export function endAll() {
   for (const child of running) child.kill();
 }
 
-/** A shell reports a process that a signal ended with this exit code. */
+/** Returns the exit code that a shell reports for a process that the signal ended. */
 export function codeOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
@@ -53,7 +53,7 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/** Call this right after the start, because earlier threads keep their priority. */
+/** Call this directly after the start of the process, because existing threads keep their priority. */
 function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);

@@ -1,4 +1,4 @@
-// Installs the Python clients that the tests run into a virtual environment under .cache.
+// Installs the Python clients for the tests into a virtual environment under .cache.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return setupProblem("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // To save time: the pins list every package, and Python compiles modules when they are used.
+  // Options that save time. The pins already list all dependencies, and Python compiles modules when needed.
   const options = [
     "--quiet",
     "--disable-pip-version-check",

@@ -52,7 +52,7 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/** After the default of 90 days, the example would be invalid. */
+/** Days until the statements expire. With the default of 90 days, the example would become invalid. */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

@@ -1,8 +1,8 @@
-// Checks vitest's JSON results. Names must differ, so that the report of a failure identifies the test.
+// Checks vitest's JSON results. Test names must be unique, so that a failure report identifies the test.
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
-  // Vitest was stopped before it wrote the results, which another step reports.
+  // No results: vitest was stopped, which another step reports.
   if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
@@ -15,7 +15,7 @@ function testsIn(path) {
  * @returns {string[]} a line for each name
  */
 export function faultyNames(path) {
-  // An older Node, without `Map.groupBy`, may run this.
+  // Avoids `Map.groupBy`, which older versions of Node lack.
   const byName = new Map();
   for (const test of testsIn(path)) byName.set(test.fullName, [...(byName.get(test.fullName) ?? []), test]);
   return [...byName].flatMap(([name, tests]) => {

@@ -59,7 +59,7 @@ function runToEnd(args: readonly string[], usageFile: string): Promise<EndedComm
   });
 }
 
-/** The environment in which each Node process appends its CPU time and memory to `usageFile` at exit. */
+/** Returns environment variables that make each Node process append its CPU time and memory to `usageFile`. */
 const measuredEnvironment = (usageFile: string): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_OPTIONS: `--require ${JSON.stringify(exitUsageScript)}`,

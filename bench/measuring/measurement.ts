@@ -54,7 +54,7 @@ export async function endedChildrenCpuMs(): Promise<number> {
 
 function statFields(): string[] {
   try {
-    // The program's name in brackets may contain spaces and brackets, so use the fields after the last bracket.
+    // The program's name may contain spaces and brackets, so only the fields after its last bracket are used.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Inside the project, so that processes that run there find the project's packages. */
+/** The cache is inside the project, so that processes in this folder find the project's packages. */
 const cacheFolder = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
@@ -25,7 +25,7 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** Returns a folder with the installed package. A source checkout would check its build at every start. */
+/** Returns a folder with the installed package. A source checkout starts slower, because it checks its build. */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

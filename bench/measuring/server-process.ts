@@ -1,6 +1,6 @@
 import { cpuMsSince } from "./measurement.ts";
 
-// Runs a server of the bench in a child process, which the parent can ask for the server's CPU time.
+// Runs a benchmark server in a child process. The parent can ask for the server's CPU time.
 
 interface ServerModule {
   readonly start: (options: unknown) => Promise<{ readonly url: string; readonly key: string }>;

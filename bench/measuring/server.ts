@@ -48,7 +48,7 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
   return answer;
 }
 
-/** Measures work, with the CPU time of the server's process in place of this process's. */
+/** Measures work. The CPU time is that of the server's process, not of this process. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

@@ -76,7 +76,7 @@ const judgeLogRow: BenchRow = {
   },
 };
 
-/** Maximum ratio of the peak memory with ten million requests to that with one million. */
+/** Maximum growth of the peak memory from one million to ten million requests, as a ratio. */
 const maxGrowth = 1.25;
 
 const judgeMemoryRow: BenchRow = {

@@ -71,7 +71,7 @@ export interface RowResult {
   readonly cpuRatio: number;
 }
 
-/** Returns the side that a round measures first. The order alternates, as a warm machine may favour the second. */
+/** Returns the side that a round measures first. The order alternates, because a warm machine may be faster. */
 export const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
 export function summarizeRounds(compared: ComparedValue, rounds: readonly MeasuredRound[]): RowResult {
@@ -86,7 +86,7 @@ export function summarizeRounds(compared: ComparedValue, rounds: readonly Measur
   };
 }
 
-/** Returns the ratio of subject to baseline. For a rate, that is the inverse of the ratio of times. */
+/** Returns the ratio of subject to baseline. For a rate, divides the baseline's time by the subject's. */
 export function ratioOf(compared: ComparedValue, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)

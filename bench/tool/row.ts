@@ -28,7 +28,7 @@ export interface BenchRow {
   readonly against: string;
   readonly compared: ComparedValue;
   readonly goal: RowGoal;
-  /** Maximum number of rounds; `null` if only the user's choice limits them. */
+  /** Maximum number of rounds; `null` for no maximum. */
   readonly maxRounds: number | null;
   readonly open: (size: WorkSize) => Promise<OpenRow>;
 }
@@ -44,7 +44,7 @@ export const nothingToClose = (): Promise<void> => Promise.resolve();
 
 export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** The measured value must be at most `value`: bytes if the row compares memory, otherwise milliseconds. */
+  /** The measured value must be at most `value`, in bytes for memory and in milliseconds otherwise. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
   /** No goal: the row only helps to compare other rows. */
   | { readonly of: "nothing" };

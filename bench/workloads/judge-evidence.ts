@@ -10,7 +10,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
-/** Measures the judging of saved evidence, or, as the baseline, only `JSON.parse` of the file. */
+/** Measures how long judging saved evidence takes. The baseline only parses the file with `JSON.parse`. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);
   const path = join(folder, "report.json");

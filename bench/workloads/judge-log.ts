@@ -7,7 +7,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
-/** Measures the judging of a k6 log, or, as the baseline, only `JSON.parse` of each line. */
+/** Measures how long judging a k6 log takes. The baseline only parses each line with `JSON.parse`. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
   const took = await measureTime(side === "judge" ? () => judgeLog(file) : () => parseLines(file));

@@ -16,9 +16,9 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Decisions before the measurement, so that the memory of compiled code does not count as that of keys. */
+/** Number of decisions before the measurement, so that the measured memory does not include compiled code. */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys in a measurement of memory. With fewer, other memory would distort the result. */
+/** Minimum number of keys in a memory measurement. With fewer keys, unrelated memory would distort the result. */
 const minMeasuredKeys = 200_000;
 
 type DecideRequest = (name: string) => void;
@@ -26,7 +26,7 @@ type DecideRequest = (name: string) => void;
 /** Measures the time of a million decisions on random keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // The Set makes V8 compute each string's hash now, so that no hash counts as memory of the limiter.
+  // The Set makes V8 compute each string's hash before the memory measurement starts.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -47,7 +47,7 @@ function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number
   const emptyBytes = heapBytes();
   for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses every limiter once more. Otherwise garbage collection could free some before the measurement.
+  // Uses every limiter once more, so that garbage collection frees no limiter before the measurement.
   for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }

@@ -65,7 +65,7 @@ export function thresholdsOf(flows: readonly Flow[], admittedByFlow: AdmittedByF
     // A run without requests proves nothing.
     http_reqs: ["count>0"],
   };
-  // A constant rate that k6 could not keep proves nothing.
+  // If k6 cannot keep the constant rate, the run proves nothing.
   if (flows.some(({ shape }) => shape.kind === "paced")) thresholds.dropped_iterations = ["count==0"];
   for (const [name, { min, max }] of Object.entries(admittedByFlow)) {
     const flow = flows.find((one) => one.name === name);

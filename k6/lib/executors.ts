@@ -6,7 +6,7 @@ import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */
 const GRACE = "60s";
-/** Maximum duration of a flow with a fixed number of requests. No such flow takes as long. */
+/** Maximum duration of a flow with a fixed number of requests. Real flows are much shorter. */
 const MAX_DURATION = "2h";
 
 /** Returns the name of a flow's k6 scenario. k6 allows letters, digits, `-` and `_` in the name. */
@@ -48,7 +48,7 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/** Returns how many virtual users share a burst: at least 4 if possible, so that several k6 processes can share it. */
+/** Returns the number of virtual users for a burst. Four users or more let several k6 processes share a burst. */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
@@ -71,8 +71,5 @@ function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "pac
 /** Formats a duration for k6, which refuses durations below a second. */
 const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
 
-/**
- * Returns the virtual users for a constant rate if responses take two seconds. If they take longer, k6 drops
- * iterations.
- */
+/** Returns the number of virtual users for a constant rate. Assumes that responses take at most two seconds. */
 const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

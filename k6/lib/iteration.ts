@@ -60,13 +60,13 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
   return sample;
 }
 
-/** Maximum number of requests until one is refused: a server without limits would never refuse one. */
+/** Maximum number of requests to send without a refusal. A server without limits never refuses a request. */
 const MAX_UNTIL_REFUSED = 20_000;
 
 /** Real time to wait beyond `retry_after`, because the clocks of the client and the target differ. */
 const RETRY_MARGIN_MS = 100;
 
-/** Sends requests until one is refused, and retries after `retry_after`. In some rounds, also retries earlier. */
+/** Sends requests until one is refused, and retries after `retry_after`. Some rounds also retry earlier. */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
     const refusal = sendUntilRefused(options);

@@ -19,9 +19,7 @@ export interface LoadTest {
   readonly handleSummary: (data: unknown) => Record<string, string>;
 }
 
-/**
- * Makes a k6 test of a scenario. k6 checks the responses, unless `conformance load` records them to judge them later.
- */
+/** Makes a k6 test of a scenario. For `conformance load`, k6 only records the responses. */
 export function loadTest(scenario: Scenario): LoadTest {
   const settings = readSettings(__ENV);
   const flows = scenario.flows(settings.limits).map((flow) => atSpeed(flow, settings.speed));

@@ -12,7 +12,7 @@ export interface Request {
   };
 }
 
-/** Maximum time until a response has arrived. A later one counts as missing. */
+/** Maximum time to wait for a complete response. A later response counts as missing. */
 const TIMEOUT_MS = 120_000;
 
 export function requestOf(flow: Flow, settings: Settings): Request {

@@ -82,7 +82,7 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
   return sent;
 }
 
-/** Returns the status. For an incomplete response, k6 reports none: if some of a stream arrived, the status was 200. */
+/** Returns the status. k6 reports no status for an incomplete response, but a stream that began had 200. */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;
   return isStream && timings.receiving > 0 ? 200 : null;

@@ -16,9 +16,9 @@ export interface Settings {
   readonly client: { readonly cert: string; readonly key: string } | null;
   /** Epoch ms at which all processes of a run start; `null` to start immediately. */
   readonly startAtMs: number | null;
-  /** Throws if the environment variable with the role's agent is not set. */
-  key(role: KeyRole): string;
   /** Throws if the environment variable with the role's key is not set. */
+  key(role: KeyRole): string;
+  /** Throws if the environment variable with the role's agent is not set. */
   agent(role: AgentRole): string;
   roleRequest(role: AgentRole): RoleRequest;
 }

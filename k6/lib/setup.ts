@@ -5,7 +5,7 @@ import http from "k6/http";
 import type { Flow } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/** If the rate-limit window ends sooner, the setup waits for the next window, so that the load fits into one window. */
+/** The setup waits for the next rate-limit window if the current window ends sooner than this. */
 const MIN_WINDOW_SECONDS = 15;
 
 /** The `setup` function of k6. Waits for the other k6 processes, or checks that the target answers. */

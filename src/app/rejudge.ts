@@ -80,7 +80,7 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Judged even without evidence. Otherwise, an old run could meet a later requirement set that it never exercised.
+  // Judges later checks even without evidence. Otherwise, an old run could meet requirements that it never tested.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -1,6 +1,6 @@
-/** The reason why a use case, such as a replay, cannot start. Command line and library each put it into words. */
+/** The reason why a use case, such as a replay, cannot start. Command line and library phrase it differently. */
 export type UseCaseProblem =
-  /** A replay cannot send this evidence again. `does` says how a new run produces it. */
+  /** A replay cannot send this evidence again. `does` describes how a new run can produce it. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, with these names and environment variables. */
@@ -9,13 +9,13 @@ export type UseCaseProblem =
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
   | { readonly kind: "report on a client" }
   | { readonly kind: "report of load"; readonly folder: string }
-  /** `file` is missing, without which a watch cannot be resumed. A run with `--watch` writes this file. */
+  /** A watch cannot be resumed, because `file` is missing. A run with `--watch` writes this file. */
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }
   | { readonly kind: "unreadable watch"; readonly file: string }
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
   | { readonly kind: "rewritten statement"; readonly file: string };
 
-/** The error for a use case that cannot start. Nothing has been sent then. */
+/** The error for a use case that cannot start. No request has been sent. */
 export class UseCaseError extends Error {
   override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;

@@ -33,7 +33,7 @@ function cutDeepValues(text: string): string | null {
 }
 
 export interface StructureRules {
-  /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
+  /** Maximum depth of nesting. Deeper values could exhaust the stack of recursive code. */
   readonly maxDepth: number;
   /** Whether duplicate names of members, and the name `__proto__`, are defects. */
   readonly checksNames: boolean;
@@ -47,7 +47,10 @@ interface Level {
 const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
-/** Finds deep nesting, a duplicate name or `__proto__` in valid JSON. The result continues "the file …". */
+/**
+ * Finds deep nesting, a duplicate name or `__proto__` in valid JSON. Returns a predicate, such as `has a duplicate
+ * name`.
+ */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at++) {

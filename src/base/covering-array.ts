@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, string>>;
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface CoveringInput {
-  /** The values of each dimension, in the order in which the tested program checks the dimensions. */
+  /** The values of each dimension. The tested program checks the dimensions in this order. */
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** Values that the tested program refuses. After a refused value, it checks no later dimension. */
   readonly refused: Choices;
@@ -18,7 +18,7 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/** Builds covering arrays, in which each pair of values of two dimensions occurs in some row. */
+/** Builds covering arrays: sets of rows that contain every pair of values of two dimensions. */
 export interface Covering {
   readonly possiblePairs: () => readonly string[];
   /** Returns the names of the pairs that a row covers. Values after a refused value cover nothing. */
@@ -57,7 +57,7 @@ const undecided = -1;
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // Items and pairs are numbers, because a run looks up hundreds of thousands of pairs.
+  // Represents items and pairs by numbers for speed. A run looks up hundreds of thousands of pairs.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -72,7 +72,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // Ignores values in a rule that this input does not have.
+      // Ignores values of a rule if this input does not have them.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
@@ -87,7 +87,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Fills the empty places of a row, but never with a refused value before a given value; `null` if impossible. */
+  /** Completes a row, with no refused value before a given value. Returns `null` if that is impossible. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -111,7 +111,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A pair does not count if an earlier refused value makes the program stop before it checks the pair.
+        // A pair does not count if the program stops at an earlier refused value.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

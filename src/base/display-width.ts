@@ -8,7 +8,7 @@ export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "gra
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
-// The parentheses make `split` keep the colour codes, as every second part of its result.
+// The capturing group makes `split` keep the colour codes in its result.
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>

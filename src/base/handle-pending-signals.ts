@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Waits the two event-loop turns that Node needs to handle a signal that arrived while code was running. */
+/** Waits two event-loop turns. Node needs them to handle a signal that arrived while code was running. */
 export async function handlePendingSignals(): Promise<void> {
   await setImmediate();
   await setImmediate();

@@ -40,7 +40,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
   typeof code === "string" && Object.hasOwn(limitMessages, code);
 
-/** Error messages of other programs, such as k6, and the system errors that they stand for. */
+/** Error messages of other programs, such as k6, with the matching system error codes. */
 const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],

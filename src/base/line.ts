@@ -23,13 +23,13 @@ export const joinLines = (lines: readonly Line[], separator: string): Line => li
 
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/** Matches words that may be API keys, without `/`, so that each segment of a path is a separate word. */
+/** Matches words that may be API keys. Excludes `/`, so that each segment of a path is one word. */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
-/** Hides credentials in URLs and words that look like API keys, which a user may have given by mistake. */
+/** Hides credentials in URLs and words that look like API keys. Users may enter them by mistake. */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
   return text
@@ -54,6 +54,6 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // A word of a path may be a folder's name, so only a word with a long run of characters counts as a key.
+  // In a path, a word with only short runs of characters is probably a folder's name, not a key.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -10,7 +10,7 @@ const englishNumbers = once(() => new Intl.NumberFormat("en"));
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
-/** Returns what percentage `part` is of `total`, rounded down, so that only the full total is 100 %. */
+/** Returns `part` as a percentage of `total`. Rounds down, so that 99.9 % never appears as 100 %. */
 export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 /** Formats a number with a comma at each thousand, and at most three decimals: `4,213`. */

@@ -27,7 +27,7 @@ function countOpenableFiles(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** Number of file descriptors that connections must leave free, for pipes and Node's threads. */
+/** File descriptors that connections must not use: Node's threads and pipes need them. */
 export const reservedFiles = 64;
 
 /**
@@ -47,7 +47,7 @@ export function assertOpenFiles(connections: number): void {
 
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
-/** How often {@link watchOpenFiles} checks, and the minimum time between two of its callbacks. */
+/** How often {@link watchOpenFiles} checks, and the minimum time between two calls of `onLimit`. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** Folder of the package's files in the single executable file: `package/README.md`, for example. */
+/** Path prefix of the package's files in the single executable: `package/README.md`, for example. */
 export const packageAssets = "package/";
 
-/** Returns the root folder of the package; in the single executable file, a temporary folder with files for k6. */
+/** Returns the package's root folder. The single executable returns a temporary folder with the files for k6. */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
 export const packageText = (path: string): string =>

@@ -12,7 +12,7 @@ export type Parsed<T> =
 /** Parses JSON, with or without a byte order mark. A problem is a phrase such as "is not JSON". */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
-/** Parses JSON that a person wrote, and reports duplicate names, of which `JSON.parse` would keep the last. */
+/** Parses JSON that a person wrote. Reports duplicate names, which `JSON.parse` would accept silently. */
 export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
   parseWith(text, { maxDepth: 200, checksNames: true });
 
@@ -27,7 +27,7 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   }
 }
 
-/** Removes the quoted input, which may be a secret, from a syntax error of V8, and adds the line number. */
+/** Removes the quoted input from V8's message, because the input may be secret. Adds the line number. */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;

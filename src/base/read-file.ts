@@ -11,7 +11,7 @@ import { UsageError } from "./usage-error.ts";
  */
 export function readTextFile(path: string, what: string): string {
   try {
-    // A character device may never end. A pipe is allowed, because a shell passes one for `<(command)`.
+    // Rejects a character device, because it may never end. Allows a pipe, for the shell's `<(command)`.
     if (!statSync(path).isCharacterDevice()) return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);

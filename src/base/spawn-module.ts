@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// Starts modules in threads and processes, from files or from the single executable file.
+// Starts modules in threads and processes, both from files and inside the single executable.
 
 export const codeAsset = "code.cjs";
 

@@ -1,9 +1,6 @@
 import { type Command, Help, Option } from "commander";
 
-/**
- * The most used options, by their heading in help. `serve --fault` applies to that command, and `--fault` to all
- * others.
- */
+/** The most used options of each help heading. A key such as `serve --fault` applies to that command alone. */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],
   "Client:": ["--base-url-variable", "--api-key-variable", "--agent-variable", "--trouble", "--no-trouble"],

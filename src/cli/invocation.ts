@@ -12,7 +12,7 @@ interface ProcessStart {
   readonly folder: string;
 }
 
-/** Returns the shell command that starts the harness in the way in which this process was started. */
+/** Returns the shell command that starts the harness, derived from how this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
   if (isBinary) return shownPath(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
@@ -20,7 +20,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: ProcessStar
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // Only a source checkout has a tools folder. `npx` needs the full name of the package.
+  // A tools folder means a source checkout. An installed package runs as `npx agent-hosting-conformance`.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 
@@ -42,7 +42,7 @@ function realPathOf(file: string): string | null {
 const commandNames = Object.keys(commandTable).join("|");
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/** Replaces `conformance` in printed commands by the command that started this process, such as with `npx`. */
+/** Replaces `conformance` in printed commands by what started this process, such as `npx agent-hosting-conformance`. */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocationOfThisProcess()} `);
 

@@ -26,6 +26,6 @@ export function recordUnwrittenOutput(): void {
   if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));
 }
 
-/** Returns the final exit code of a command: 4 if an output was lost, unless `code` has precedence. */
+/** Returns a command's exit code: `code`, or 4 if an output was lost and nothing more serious happened. */
 export const exitCodeWithUnwrittenOutputs = (code: number): number =>
   hasUnwrittenOutput ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

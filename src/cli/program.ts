@@ -35,7 +35,7 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    // Flags after a subcommand are its own, even if its parent has flags with the same names.
+    // Flags after a subcommand belong to the subcommand, even if its parent has a flag of the same name.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputConfiguration)

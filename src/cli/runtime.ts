@@ -8,10 +8,7 @@ export interface CacheEnvironment {
   readonly home: () => string;
 }
 
-/**
- * Returns Node's cache folder below the user's own, where nobody else can put code. `undefined`: the user has chosen
- * another.
- */
+/** Returns a folder for Node's compile cache that only the user can write; `undefined` if NODE_COMPILE_CACHE is set. */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
   const caches = userCacheFolder(platform, env, home);
@@ -34,7 +31,7 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
 /**
- * Makes V8 collect garbage early, which halves a run's memory. Not on the embedded server, which would become slower.
+ * Makes V8 collect garbage early, which halves a run's memory. Skipped for the embedded server, which would slow down.
  */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));

@@ -33,7 +33,7 @@ export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
 
-/** Name of the flag for a limit of a run: `maxWait` for `maxWaitMs`, because the user chooses the unit. */
+/** Property of the flag for a limit: `maxWait` for `maxWaitMs`, because users write the unit themselves. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 export type ScopeFlags = FlagsOf<typeof scopeOptions & typeof failedOption> & {

@@ -20,7 +20,7 @@ function newState(): SignalState {
 
 const sameSignalMs = 500;
 
-/** Ends the running actions at the first signal, and the process at the second or if nothing is running. */
+/** The first signal ends running actions, or the process if nothing is running. A second signal ends the process. */
 export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
@@ -52,7 +52,10 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/** Aborts the controller at the first signal, or at once if there was one. Returns a function that unsubscribes it. */
+/**
+ * Aborts the controller when a signal arrives or has already arrived. Returns a function that unsubscribes the
+ * controller.
+ */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);

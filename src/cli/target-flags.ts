@@ -54,7 +54,7 @@ export const networkFromFlags = (
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the target from flags, environment or a target file; `null`, the embedded server, if none is given. */
+/** Reads the target from flags, environment or a target file. `null` means the embedded server. */
 export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
   registerSecrets(targetFromFlags(flags, environment));
 

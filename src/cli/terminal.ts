@@ -7,7 +7,7 @@ export interface TerminalStyle {
   readonly width: number;
 }
 
-/** Opens a stream for text reports that escapes control characters, and commands that GitHub would execute. */
+/** Opens a stream for text reports. Escapes control characters and any text that GitHub would run as a command. */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;
   readonly write: (text: string) => void;

@@ -137,7 +137,7 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // If the client did not disconnect, the request could not be forwarded, for example because of an invalid path.
+    // If the client is still connected, forwarding failed, for example because of an invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

@@ -24,7 +24,7 @@ export type Relay = ReturnType<typeof openRelay>;
 const connectionHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
 
-/** Opens a relay, which forwards requests to the reference server, and its responses back to the client. */
+/** Opens a relay, which passes requests to the reference server and responses back to the client. */
 export function openRelay(origin: string) {
   const pool = new Pool(origin, { bodyTimeout: 0, headersTimeout: 0, pipelining: 1 });
 
@@ -80,7 +80,10 @@ export function openRelay(origin: string) {
   return { pass, edit, reshape, run, close: (): Promise<void> => pool.destroy() };
 }
 
-/** Drops headers of the connection. Keeps `Content-Length` only for HEAD, because other bodies may change. */
+/**
+ * Drops connection headers and `Content-Length`, because bodies may change. A HEAD response has no body and keeps
+ * `Content-Length`.
+ */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
     ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
@@ -132,7 +135,6 @@ export interface OutgoingResponse {
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 
-/** Maximum number and total length of the events that are recorded for one stream. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";

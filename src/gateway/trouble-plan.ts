@@ -23,7 +23,7 @@ import {
 export interface TroublePlanOptions {
   readonly names: readonly TroubleName[];
   readonly seed: number;
-  /** Requests of a first run without injected errors. Requests that failed then get none later either. */
+  /** Calls of a first run without injected errors. Requests that failed in that run get no injected errors later. */
   readonly plain: readonly ClientCall[];
   /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
@@ -35,13 +35,13 @@ export interface TroublePlan {
   readonly choose: ChooseTrouble;
 }
 
-/** One trouble of the plan. `steps` returns the responses to a request and to its repetitions. */
+/** One error or unusual response of the plan. `steps` returns the responses for a request and its retries. */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** A request gets normal responses after this many milliseconds. */
+  /** How long a request gets errors, in ms. Later repetitions get normal responses. */
   readonly lastsMs?: number;
   /** Set if the trouble applies to all matching requests of a run, instead of only one. */
   readonly isOfWholeRun?: true;
@@ -92,7 +92,7 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/** Limits the trouble to GET requests, if at least `min` were sent: many clients retry only GET. */
+/** Uses only GET requests if at least `min` of them fit, because many clients retry only GET. */
 function preferGet(
   known: readonly SentRequest[],
   min: number,

@@ -2,7 +2,7 @@ import type { Header } from "../evidence/exchange.ts";
 import { isObject } from "../base/json.ts";
 import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
-/** The kinds of trouble (errors and unusual responses that test a client), which `--trouble` takes. */
+/** Names that `--trouble` accepts: errors and unusual responses that test a client. */
 export const troubleNames = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",

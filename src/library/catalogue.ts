@@ -12,13 +12,13 @@ export interface CheckEntry {
   readonly clause: string;
   readonly suite: string;
   readonly level: Level;
-  /** The first requirement set in which the check counts. */
+  /** The first requirement set that includes the check. */
   readonly since: RequirementSet;
   /** The clause, in one sentence. */
   readonly says: string;
 }
 
-/** Lists the selected checks, or all, in the order of a report. */
+/** Lists the selected checks in the order of a report. Lists all checks by default. */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   return selectSuites(selection).flatMap(({ title, checks }) =>
     checks.map(({ id, clause, since }) => {

@@ -21,7 +21,7 @@ export interface JudgeClientOptions {
   readonly timeoutMs?: number;
   /** Names of the environment variables through which the command gets the server's address and credentials. */
   readonly variables?: Partial<ClientVariables>;
-  /** When this signal aborts, the command ends, and the requests until then are judged. */
+  /** Aborting this signal ends the command. The harness then judges the requests sent so far. */
   readonly signal?: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ export { UsageError as UsageProblem } from "../base/usage-error.ts";
 /** Thrown if nothing was judged, for example because the target cannot be reached. */
 export class NothingToJudge extends Error {
   override readonly name = "NothingToJudge";
-  /** A report that says why nothing was judged, which callers can save; `null` if there is none. */
+  /** A report that says why nothing was judged; `null` if there is no report. */
   readonly document: ReportDocument | null;
 
   constructor(sentence: string, document: ReportDocument | null) {

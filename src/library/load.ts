@@ -26,7 +26,7 @@ export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
   readonly folder?: string;
-  /** When this signal aborts, the current trial ends, and no other starts. */
+  /** When this signal aborts, the current trial ends, and no further trial starts. */
   readonly signal?: AbortSignal;
 }
 

@@ -16,7 +16,7 @@ import { resolveTarget, type TargetDescription } from "./target.ts";
 export interface NightOptions extends JudgeScope {
   /** Load to send after the run. Default: none. */
   readonly load?: LoadChoice;
-  /** Changes that count as regressions, in the same form as for {@link compare}. Default: `default`. */
+  /** Which changes are regressions, in the syntax that {@link compare} uses. Default: `default`. */
   readonly regression?: string;
   /** Number of nights that the history keeps. Default: 400. */
   readonly nights?: number;
@@ -30,9 +30,9 @@ export interface NightOptions extends JudgeScope {
 export interface JudgedNight {
   /** Name of the night in the history. */
   readonly id: string;
-  /** Findings of checks, and counts of load trials, that became worse since earlier nights. */
+  /** Check findings and load-trial counts that are worse than in earlier nights. */
   readonly regressions: readonly Regression[];
-  /** Load trials that became slower, which a second run confirmed. */
+  /** Load trials that became slower. A second run confirmed the slowdown. */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;

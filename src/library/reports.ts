@@ -35,7 +35,7 @@ export function writeReport({ report, evidence }: Pick<Judged, "report" | "evide
   });
 }
 
-/** Renders a report as text, as a terminal shows it but without colours. */
+/** Renders a report as text: the terminal output without colours. */
 export function renderText(
   { report, evidence }: ReportDocument,
   { width = 100 }: { readonly width?: number } = {},

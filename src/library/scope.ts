@@ -33,9 +33,11 @@ const isStringArray = (given: unknown): boolean =>
 
 /** Which checks to run, and the limits of the run. Everything has a default. */
 export type JudgeScope = CheckSelection & {
-  /** The requirement set to judge by. Checks of later sets run, but do not count. Default: the newest set. */
+  /**
+   * The requirement set to judge by. Checks of later sets run, but cannot change the verdict. Default: the newest set.
+   */
   readonly requirements?: RequirementSet;
-  /** Seed of the randomly generated requests. Default: 1; for a nightly run its date, such as 20300205. */
+  /** Seed of the randomly generated requests. Default: 1, or the date in a nightly run, such as 20300205. */
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 

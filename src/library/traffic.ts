@@ -16,7 +16,7 @@ import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
 export interface TrafficOptions {
-  /** Tiers by the key's name in the report, such as `key-1`; `*` stands for all other keys. Default: unknown. */
+  /** Tier of each key, by the key's name in the report, such as `key-1`. `*` means all other keys. Default: unknown. */
   readonly tiers?: Readonly<Record<string, PublishedTier>>;
   /** Whether the evidence keeps the bodies of requests and responses. Default: `true`. */
   readonly bodies?: boolean;

@@ -27,7 +27,7 @@ export interface Instrumentation {
 
 /** Clauses that need the usage report. Reading it takes two requests of the main key. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses before a late usage report is read again. Each read may count as a request, so there are few. */
+/** Pauses before reading a late usage report again. Only two, because each read may count as a request. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** How long to wait for duplicates after all expected deliveries have arrived. */
@@ -76,7 +76,7 @@ export async function runInstrumented(
   }
 }
 
-/** Returns a key's refusal if a health request is refused, too: no rate limit applies to health. */
+/** Returns the refusal of a key if the server also refuses a health request, which has no rate limit. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,

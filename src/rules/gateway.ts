@@ -1,13 +1,13 @@
-// Tells responses of a gateway (502, 503, 504) in front of an unavailable target from the target's own.
+// Tells whether a 502, 503 or 504 came from a gateway or from the target itself.
 
-/** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
+/** Counts of one response, or of the responses of one second. All times are in milliseconds of the same clock. */
 export interface ResponseCounts {
   readonly sentMs: number;
   /** Earliest possible time at which the first of the counted responses began. */
   readonly fromMs: number;
   /** Latest possible time at which the last of the counted responses began. */
   readonly toMs: number;
-  /** Number of responses that look like a gateway's: 502, 503 or 504 without anything of the interface. */
+  /** Number of 502, 503 and 504 responses that look like a gateway's, not like the target's. */
   readonly gatewayLike: number;
   readonly others: number;
 }
@@ -20,15 +20,13 @@ export interface GatewaySpell {
   others: number;
 }
 
-/** A period of gateway-like responses has ended after this many other responses. */
+/** A period of gateway-like responses ends when this many responses of the target follow. */
 const maxOthersBetween = 20;
 /** If there are more isolated gateway-like responses than this, the target itself sent them. */
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/**
- * Gateway-like responses over more than this share of the load's duration come from the target, not from a deployment.
- */
+/** If gateway-like responses last longer than this share of the load, the target itself sent them. */
 const minWholeShare = 0.8;
 
 /** Returns the periods in which a gateway responded for the target; `null` if the target itself did. */
@@ -68,6 +66,6 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Counts of one second have no order, so the next second may belong to the same period. */
+/** The order of responses within a second is unknown, so the next second may belong to this period. */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -12,15 +12,15 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Some targets answer an advance only after the deliveries that it causes. */
+/** Long, because some targets respond to a clock advance only after their deliveries. */
 const callDeadlineMs = 30_000;
-/** Default wait until an advance of the clock takes effect. `near`: the target is on this machine. */
+/** Default time until an advance of the clock takes effect. `near`: the target runs on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
 /** Thrown if a call from the target file is refused or gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether to try again: no response arrived, or only a gateway's. */
+  /** Whether a retry may help, because no response arrived or a gateway sent it. */
   readonly isTemporary: boolean;
   readonly status: number | null;
 
@@ -37,7 +37,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Creates a test clock, which the HTTP call `clock.advance` of the target file advances. */
+/** Creates a test clock that is advanced by the HTTP call `clock.advance` of the target file. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -131,7 +131,7 @@ const keyUseSchema = z.object({
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
 });
 
-/** Returns a function that asks the target for unused keys. If the call fails, it returns none. */
+/** Returns a function that asks the target for its unused keys. If the request fails, the set is empty. */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {
@@ -144,7 +144,7 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // While the target's clock stands still, a later use may have exactly this time.
+    // A use at exactly `freshAt` counts as later, because the target's clock may stand still.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

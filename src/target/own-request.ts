@@ -54,7 +54,7 @@ interface Edit {
 const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
-/** Replaces a request's query by the agent's own query, which may quote the replaced query. */
+/** Replaces the `query` of a request by the agent's own query, which may contain the original one. */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
   if (found === undefined) return [];
@@ -128,7 +128,7 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns, for each role, the agent and the body fields with which a load test calls it. */
+/** Returns the agent and the body fields for each role's requests in a load test. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

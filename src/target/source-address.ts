@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/** `unknown`: this machine is behind a NAT, whose public address may be in the list. */
+/** Whether an address list includes this machine. `unknown`: a NAT hides the machine's public address. */
 export type Inclusion = "included" | "not included" | "unknown";
 
 export const includesThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>

@@ -91,7 +91,7 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` by an environment variable, except `${seconds}` and `${milliseconds}`, which a test clock needs.
+ * Replaces `${NAME}` by an environment variable. Keeps `${seconds}` and `${milliseconds}`, which a test clock replaces.
  */
 function insertVariables(
   value: unknown,
@@ -204,7 +204,7 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
   ...withoutUndefined(paths ?? {}),
 });
 
-/** Reads the roles under `agents` of a target file: an agent's id, alone or with a request. */
+/** Reads the roles under `agents`. Each role names an agent's id, or an agent with a request. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
@@ -245,7 +245,7 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** Returns the receiver's settings: given, or defaults for a target on loopback, or `null`. */
+/** Returns the stated settings of the receiver. Default: loopback if the target is on loopback, else `null`. */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {

@@ -8,7 +8,7 @@ import type { webhooksSchema } from "./target-file-schema.ts";
 import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** Describes a target with a single key, by flags or options instead of a target file. */
+/** Options for a target with a single key, without a target file. */
 export interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -23,7 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that an agent may play for a certain request instead of for all. */
+/** Roles that an agent can play on a certain request, instead of on every request. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -39,7 +39,7 @@ export const isRequestRole = (role: string): role is RequestRole => requestRoles
 
 export interface RoleAssignment {
   readonly agent: string;
-  /** Body fields that replace those of a request; empty if the agent always plays the role. */
+  /** Body fields that replace fields of a request. Empty if the agent plays the role on every request. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
@@ -77,13 +77,13 @@ export interface TargetKey {
   readonly signingSecret: string | null;
   /** Whether the key was unused before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
-  /** Whether the key may appear in a URL, which servers log: it is revoked after the run. */
+  /** Whether the key may appear in a URL. Servers log URLs, so such a key is revoked after the run. */
   readonly disposable: boolean;
 }
 
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** How long an advance of the clock takes to have effects that the harness sees. */
+  /** Real time until the harness can observe the effects of a clock advance. */
   readonly settleMs: number;
   /** Whether the user states that the agents' own clocks follow the test clock. */
   readonly agentsFollow: boolean;
@@ -100,7 +100,7 @@ export interface WebhookSettings {
   readonly listen: string;
   /** URL at which the target reaches the receiver, such as a tunnel's; `null` to use `listen`. */
   readonly publicUrl: string | null;
-  /** If the user does not promise that, a missing delivery proves nothing. */
+  /** Whether the user promises that the target can reach the receiver. Otherwise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
   readonly sources: DeliverySources | null;
 }
@@ -115,13 +115,16 @@ export interface DeliverySources {
 export interface OpenPaths {
   /** Path of the batch endpoint. It may contain `{agent_id}`. */
   readonly batch: string | null;
-  /** Path that starts another operation than a batch. It may contain `{agent_id}`. */
+  /** Path that starts an operation other than a batch. It may contain `{agent_id}`. */
   readonly operation: string | null;
-  /** Path that executes an agent. Not below the base URL, but below its origin. */
+  /** Path that executes an agent, relative to the origin of the base URL. */
   readonly execute: string | null;
 }
 
-/** `named`: the user named both agents. `named to answer`: one for both. `found`: discovery found them. */
+/**
+ * `named`: the user named agents for invokes and for streams. `named to answer`: only for invokes. `found`: by
+ * discovery.
+ */
 export type AgentSource = "named" | "named to answer" | "found";
 
 /** A deployment under test. `baseUrl` ends in `/v1`. */
@@ -129,7 +132,7 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** A local server may need no keys, with the `auth_settings.type` `none`. */
+  /** `none`: a local server that needs no keys, with the `auth_settings.type` `none`. */
   readonly auth: "keys" | "none";
   /** Ids of agents that play a role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
@@ -172,7 +175,7 @@ export const defaultKeyTraits = {
   disposable: false,
 } as const satisfies Partial<TargetKey>;
 
-/** The key of a target that needs none. Requests then have no `Authorization`. */
+/** Placeholder for a target that needs no key. Its requests have no `Authorization` header. */
 export const noKey: TargetKey = { ...defaultKeyTraits, name: "none", key: "", variable: "NO_KEY" };
 
 export const defaultTargetTraits = {
@@ -236,7 +239,6 @@ export const usableKeys = (target: Target): TargetKey[] =>
 /** Sets a key's tier as detected from response headers, unless the user stated it. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
-  // Without keys there is no tier, because limits belong to keys.
   if (key === undefined || key.tier !== null || tier === null || target.auth === "none") return target;
   return { ...target, keys: { ...target.keys, [keyName]: { ...key, tier, isTierDetected: true } } };
 }

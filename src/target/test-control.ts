@@ -66,7 +66,7 @@ export type ProvidedTarget =
   | { readonly kind: "provided"; readonly target: Target }
   | { readonly kind: "failed"; readonly sentence: string };
 
-/** Adds the keys and agents of the test control. The mode `assume` adds placeholders, for a plan. */
+/** Adds the keys and agents of the test control. `assume` adds placeholder keys, to plan a run. */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
   if (control === null) return { kind: "provided", target };
@@ -83,7 +83,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
   }
 }
 
-/** Stands for a key in the plan of a run. It is never sent. */
+/** Placeholder for a key in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
 /** Some checks compare two keys of the same tier. */
@@ -142,7 +142,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If the user named no agent for streams, `streaming` is a copy of `answering`, which the control may replace.
+  // Drops `streaming` if it is only a copy of `answering`, so that the test control can name another agent.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

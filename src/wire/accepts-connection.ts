@@ -5,13 +5,10 @@ import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type Network, proxyFor } from "../base/network/network.ts";
 
 const maxConnectMs = 2000;
-/** A port forwarder whose server is gone accepts connections and closes them at once. */
+/** A connection must stay open this long. A port forwarder without a server closes it at once. */
 const minOpenMs = 30;
 
-/**
- * Whether a server, or its proxy, accepts a TCP connection. Also `true` if this machine has no free port, because that
- * says nothing about the server.
- */
+/** Whether the server or its proxy accepts a TCP connection. Also `true` if this machine has no free port. */
 export async function acceptsConnection(
   url: string,
   network: Network,

@@ -89,5 +89,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Node passes a string, although its types declare an `Error`. */
+/** Node gives the problem as a string, although its types declare an `Error`. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

@@ -46,7 +46,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Why the request was aborted: a deadline, or `us` for the harness; `null` if it was not. */
+    /** Why the request was aborted: the passed deadline, or `us` for the harness. `null`: not aborted. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

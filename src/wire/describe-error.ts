@@ -22,7 +22,7 @@ const unreachableCodes = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
 ]);
 
-/** Records an error of undici. `stopped`: the deadline that passed, or `us` for the harness. */
+/** Turns an error of undici into an `Unanswered`. `stopped`: why the request was aborted, or `null`. */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
@@ -71,7 +71,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the connection was used before, so that the server may have closed it as idle. */
+/** Whether an earlier request used the connection. The server may then have closed it as idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;

@@ -17,7 +17,7 @@ export interface FastRequest {
 }
 
 const maxBodyBytes = 1024 * 1024;
-/** Every chunk costs CPU time, even one of a single byte. */
+/** Limits the number of chunks, because even a chunk of one byte costs CPU time. */
 const maxChunks = 100_000;
 
 /** Sends a request faster than undici's `request`, without decompression. Never rejects. */
@@ -34,7 +34,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** The server closed an idle connection just then, and most likely did not read the request. */
+  /** Whether the server closed an idle connection, probably without reading the request. */
   readonly isStale: boolean;
 }
 

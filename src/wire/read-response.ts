@@ -19,7 +19,7 @@ export const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Limits once a response has exceeded the default limits. */
+/** Limits for all later responses, once a response has exceeded the default limits. */
 export const strictBounds: ReadBounds = {
   bodyBytes: 2 * 1024 * 1024,
   chunks: 20_000,
@@ -27,7 +27,7 @@ export const strictBounds: ReadBounds = {
   eventChars: 64 * 1024,
 };
 
-/** How long a stream may send only comments. Longer than an agent's default timeout of 30 seconds. */
+/** A stream may send only comments for this long. An agent's default timeout is 30 seconds. */
 const maxEventlessMs = 35_000;
 /** When the harness closes a stream that the server leaves open after its final event. */
 export interface StreamClosing {

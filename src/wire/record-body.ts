@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Body, Header } from "../evidence/exchange.ts";
 
 const maxWholeBytes = 256 * 1024;
-/** Bytes recorded from each end of a longer body. */
+/** Bytes recorded from the beginning and from the end of a body longer than `maxWholeBytes`. */
 const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
@@ -22,7 +22,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks, because each keeps a whole larger buffer in memory.
+    // Merges small chunks, because each chunk keeps a larger buffer in memory.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);

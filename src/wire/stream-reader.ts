@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/** An endless stream would fill the memory. */
+/** Limits for a stream, because an endless stream would fill the memory. */
 export interface StreamBounds {
   readonly events: number;
   readonly eventChars: number;

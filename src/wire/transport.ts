@@ -22,7 +22,7 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
-/** A request to send. `key`: the name of its API key, for the record. */
+/** A request to send. `key` is the name of its API key, which the exchange records. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -47,7 +47,7 @@ export interface OutgoingRequest {
 export interface PendingExchange {
   /** Resolves when the response head has arrived, or the request has failed. */
   readonly opened: Promise<void>;
-  /** Resolves at the first event of a stream, or when none can arrive any more. */
+  /** Resolves at the first event of a stream, or when no event can arrive any more. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
   readonly close: () => void;
@@ -70,7 +70,9 @@ export interface TransportOptions {
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /** Called if a request is sent again because an idle connection was closed. It may have arrived twice. */
+  /**
+   * Called if a closed idle connection makes the transport repeat a request. The server may receive the request twice.
+   */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
@@ -142,13 +144,13 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** After a response has exceeded a limit, stricter limits apply. */
+/** Switches to stricter limits after a response has exceeded a limit. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
-/** Call this just when the request is sent, because it reads the clocks. */
+/** Call this immediately before sending the request, because it reads the clocks. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -252,7 +254,7 @@ export interface Pace {
   readonly pauseMs: number;
 }
 
-/** Splits a body into pieces of about the same size, even within a character. */
+/** Splits a body into pieces of about the same size. A piece may end inside a character. */
 export const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
 
 async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {

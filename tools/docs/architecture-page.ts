@@ -40,7 +40,7 @@ function folderOf(file: string): string {
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/** Removes imports that also exist through a third folder, for fewer arrows in the drawing. */
+/** Removes a direct import if an indirect one exists, so that the drawing has fewer arrows. */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

@@ -52,7 +52,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** The tables in docs/trust.md, by the name in the comment above each. */
+/** The tables in docs/trust.md. Each key is the text of the comment above the table. */
 const trustTables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,

@@ -27,13 +27,13 @@ interface SessionTools {
   readonly record: (exchange: Exchange) => void;
   readonly signal: AbortSignal;
   readonly onRun: (stage: RunStage, number: number) => void;
-  /** Called with the end of the command's output if the command fails in a run without injected errors. */
+  /** Called if the command fails in a run without injected errors. `output` is the end of its output. */
   readonly onFailure: (output: string) => void;
   readonly onUnstartable: (error: UsageError) => void;
 }
 
 const maxRuns = 40;
-/** After this time, no further run with injected errors starts. A slow command gets 6 times its own duration. */
+/** No run with injected errors starts after this time. A slow command gets 6 times its duration. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 

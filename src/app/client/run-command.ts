@@ -25,7 +25,7 @@ export interface EndedCommand {
 }
 
 export function assertCommand([program]: CommandLine): void {
-  // Windows finds programs by other rules, so a missing program is reported only when it is started.
+  // Windows finds programs by other rules. There, only starting the program shows that it is missing.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
@@ -53,7 +53,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
   const startMs = performance.now();
-  // A process group of its own, so that one signal also ends the processes that the command starts.
+  // Starts a new process group, so that one signal also ends the command's child processes.
   const child = spawn(program, args, {
     detached: process.platform !== "win32",
     env: { ...process.env, ...environment },

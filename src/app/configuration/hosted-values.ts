@@ -23,7 +23,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** For each value in an agent configuration file, reports the value that the target shows. */
+/** For each value in an agent configuration file, reports the target's value. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

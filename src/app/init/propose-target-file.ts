@@ -34,7 +34,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays only for certain queries. `agent` says which agent gets the query. */
+/** Roles that an agent plays only for certain queries. `agent` names the agent that receives the query. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -55,7 +55,7 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/** Suggests the healthiest agent to answer, and a healthy one with a `_stream` tag to stream. */
+/** Suggests the healthiest agent for answering, and an agent with a `_stream` tag for streaming. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];

@@ -7,10 +7,7 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /**
-   * Ids of the failed checks, and of checks on which they depend. A check that no longer exists is replaced by its
-   * clause.
-   */
+  /** Ids of the failed checks and of their dependencies. The clause's id replaces a check that no longer exists. */
   readonly only: readonly string[];
   /** All suites. Each failed check also runs the probes that recorded its evidence. */
   readonly suites: readonly Suite[];

@@ -21,7 +21,7 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Asks for the main key's tier if no response header shows it; `null` if the tier stays unknown. */
+  /** Asks for the main key's tier if response headers do not show it. `null`: the tier is unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
@@ -31,7 +31,7 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, until the caller closes it. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** If set, the run ends at the first broken must clause that is not a `known` failure. */
+  /** If set, the run ends at the first broken must clause. Failures in `known` do not end it. */
   readonly failFast?: { readonly known: Baseline };
   /** When this signal aborts, the run ends early. It then judges the evidence that it has so far. */
   readonly signal: AbortSignal;
@@ -70,7 +70,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Runs with the same keys notice each other. Only this run can use the embedded server's keys.
+        // Announces this run to other runs with the same keys. No other run uses the embedded server's keys.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),

@@ -10,14 +10,11 @@ import { allSuites } from "../../suites/all.ts";
 import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/**
- * Creates a redactor that also recognizes altered keys, such as without the last character. Keeps words of every
- * report.
- */
+/** Creates a redactor that also recognizes altered keys, such as a key without its last character. */
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** Minimum length of a key whose altered forms are recognized by their unchanged part. */
+/** A key of at least this length needs no altered forms: its unchanged part is recognized. */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 

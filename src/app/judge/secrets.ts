@@ -8,7 +8,7 @@ import type { Target } from "../../target/target.ts";
 
 // Commands that only show a report import this module, so it must not import the suites, which load slowly.
 
-/** The words that stand for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
+/** Placeholders for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
 /** Whether a secret looks random. Redacting a common word would damage unrelated texts. */

@@ -12,7 +12,7 @@ export type NotSentReason =
   /** A load tests the limits of keys, but the target requires no keys. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** No chosen scenario can be sent. `left` has a reason for each. */
+  /** No chosen scenario can be sent. `left` contains a reason for each scenario. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }

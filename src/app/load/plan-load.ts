@@ -116,7 +116,7 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** How long a key rests between two trials, until the limit per minute no longer counts its earlier requests. */
+/** How long a key rests between trials, so that the limit per minute ignores its earlier requests. */
 const keyPauseSeconds = 61;
 
 export function previewLoad(
@@ -142,7 +142,7 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Few scenarios, because without a test clock a key rests for a minute between two of them. */
+/** Default scenarios without a test clock. Only a few, because keys rest for a minute between scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names. An empty list stands for the default scenarios. */

@@ -16,7 +16,7 @@ import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 export interface RedactedLoad {
   readonly document: ReportDocument;
   readonly digests: Digests;
-  /** The folder with the files: a temporary one if the requested one failed, `null` if none was written. */
+  /** The folder with the written files; `null` if there are none. If writing failed, a temporary folder. */
   readonly folder: string | null;
 }
 

@@ -194,7 +194,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // `waitedMs` includes an interrupted pause in full, but must not exceed the duration of the load.
+  // Interrupted pauses were counted in full, so `waitedMs` is limited to the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }

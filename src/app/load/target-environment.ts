@@ -31,7 +31,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/** Prepares the user's target for load trials. Keys that were `used` lately rest before a trial. */
+/** Prepares the user's target for load trials. Keys that were used recently rest before a trial. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
@@ -53,7 +53,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // The clock may lag: a target may deliver all due webhooks before it responds to an advance of the clock.
+    // The clock may lag, because a target may deliver due webhooks before it confirms a clock advance.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });

@@ -13,11 +13,11 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** Long enough to see whether a test clock moves by itself, because headers show whole seconds. */
+/** How long to watch whether a test clock moves by itself. Headers show only whole seconds. */
 const observationMs = 3000;
-/** How far a test clock is advanced to see whether the time in the headers follows it. */
+/** How far to advance a test clock when testing whether the header times follow the clock. */
 const testAdvanceMs = 5000;
-/** Minimum difference between two times in headers that shows that the server's clock has moved. */
+/** The server's clock has moved if two header times differ by at least this much. */
 const minChangeSeconds = 0.5;
 
 export interface ServerTimes {
@@ -107,7 +107,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/** A target that is being deployed anew may not respond for some seconds. */
+/** How long to retry. A target that is redeployed may not respond for some seconds. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
@@ -126,7 +126,7 @@ export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machin
   },
 });
 
-/** Requests an agent's health for the rate-limit headers. Health does not count against rate limits. */
+/** Requests an agent's health to read the rate-limit headers. Health requests do not count against rate limits. */
 export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {

@@ -131,12 +131,12 @@ export interface NightEvents {
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called with the judged nightly run before it is saved, so that the verdict is shown even if saving fails. */
+  /** Called with the judged nightly run before it is saved. So a failed save cannot hide the verdict. */
   readonly judged?: (night: JudgedNight) => void;
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a run and a load after it. `maxRequests` limits both together; `readOnly` omits the load. */
+/** Options of a run and its load. `maxRequests` limits the total of both; `readOnly` omits the load. */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;

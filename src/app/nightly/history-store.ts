@@ -23,7 +23,7 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 
 export const trendPageFile = "trend.html";
 
-/** Returns an id that sorts by time. Random digits keep concurrent jobs apart. */
+/** Returns an id that sorts by time. Random digits make the ids of concurrent jobs different. */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
@@ -63,7 +63,7 @@ function readEntry(folder: string, name: string, nowMs: number): NightEntry {
   }
 }
 
-/** Writes a nightly run into a file of its own, so that concurrent jobs never overwrite each other's results. */
+/** Writes a nightly run into a new file, so that concurrent jobs never overwrite each other's results. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 

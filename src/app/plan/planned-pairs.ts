@@ -17,7 +17,7 @@ export interface PlannedPairCounts {
 
 /** Pairs of request properties that a run will try. `triples` combine endpoint, kind of key and state of the key. */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether unplanned requests may try further pairs, so that `covered` is only a minimum. */
+  /** Whether unplanned requests may try further pairs. If so, `covered` is only a minimum. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;

@@ -160,13 +160,13 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** The search starts this far below the wait of an unlimited run, which includes optional waits. */
+/** How far below the wait of an unlimited run the search starts. That run includes optional waits. */
 const searchMarginMinutes = 2;
 
-/** Number of event-loop turns without a new timer after which virtual time advances. */
+/** Virtual time advances after this many event-loop turns without a new timer. */
 const idleTurns = 3;
 
-/** Creates timers with a simulated clock. When all code sleeps, the clock jumps to the end of the first sleep. */
+/** Creates timers with a simulated clock. When all code sleeps, the clock jumps to the next wake-up time. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

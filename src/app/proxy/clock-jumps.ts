@@ -46,5 +46,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Older advances would matter only to an exchange that began over 1,000 advances ago. */
+/** Maximum number of stored clock advances. Only an exchange that spans more advances would need older ones. */
 const maxAdvances = 1000;

@@ -10,7 +10,7 @@ const maxKeptExchanges = 1500;
 /** Maximum total size of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a bounded store, which keeps the first exchanges of each kind and those that show a breach. */
+/** Creates a bounded store of exchanges. It keeps the first exchanges of each kind, and proofs of breaches. */
 export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();

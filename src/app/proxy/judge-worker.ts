@@ -38,7 +38,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/** The tier of a key is the only setting that a user of the proxy can add, so every hint names that option. */
+/** Every hint names the tier option, because users of the proxy can add no other setting. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
@@ -64,7 +64,7 @@ proxyPort.on("message", (message: MessageToJudge) => {
   if (message.kind === "finish") pauses.abort();
   work = work.then(() => handleMessage(message));
 });
-/** With little traffic, a breach would otherwise be reported only when a batch is full. */
+/** Judges waiting exchanges regularly. With little traffic, it takes long until a batch is full. */
 const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);

@@ -42,7 +42,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
   };
 }
 
-/** Pairs Node's flat list of header names and values. Node has decoded UTF-8 values as Latin-1. */
+/** Returns the name and value of each header. Restores UTF-8 values, which Node decodes as Latin-1. */
 function headerPairs(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {

@@ -28,7 +28,7 @@ export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 /** Maximum number of exchanges that wait for the judging thread. Further exchanges are only counted. */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** Exchanges are sent in groups, because each message to the judging thread costs time. */
+/** Maximum delay of an exchange. Exchanges are sent in groups, because each message costs time. */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 

@@ -23,7 +23,7 @@ export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "",
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** Reads a recorded response's body, which counts as complete unless something shows that it was cut. */
+/** Reads a recorded response's body. The body counts as complete unless the recording shows a cut. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -175,10 +175,10 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** How much earlier than the response a `Date` header may be, because it shows whole seconds. */
+/** A `Date` header may be this much earlier than its response, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
-/** Returns how much later each response may have begun than recorded, in milliseconds, by its `Date` header. */
+/** Returns how many milliseconds too early each response's recorded start may be, judging by `Date` headers. */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

@@ -10,7 +10,7 @@ const hiddenKeyName = "hidden key";
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** The recording has a name in place of the key. The harness's own evidence does this. */
+  /** The recording contains a name instead of the key, as the harness's own evidence does. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 

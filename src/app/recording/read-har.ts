@@ -88,7 +88,7 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/** Assumed duration of an exchange without times: so long that no time in a response contradicts it. */
+/** Assumed duration of an exchange without recorded times. It is longer than any duration that a response reports. */
 const assumedDurationMs = 86_400_000;
 
 /** Reads headers without HTTP/2 pseudo-headers. Chromium joins repeated headers by line feeds, so these are split. */

@@ -98,7 +98,10 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/** Start of the recording in Unix milliseconds: the latest estimate, because a `Date` header may be too early. */
+/**
+ * Returns the recording's start in Unix milliseconds. Uses the latest estimate, because a `Date` header may be too
+ * early.
+ */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

@@ -28,7 +28,7 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /** Times are Unix milliseconds, or relative to the recording's start if that is unknown. */
+  /** Times are in Unix milliseconds. If the recording's start is unknown, they are relative to that start. */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }

@@ -71,7 +71,7 @@ function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[
   ];
 }
 
-/** Whether a site may replace a folder's content: a missing or empty folder, or an earlier site. */
+/** Whether a site may replace this folder. The folder must be missing, empty, or an earlier site. */
 export function isReplaceable(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return true;
   const feed = join(folder, feedFileName);

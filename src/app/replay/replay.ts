@@ -98,7 +98,7 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 }
 
 export type ConfirmationReason =
-  /** The target is not on loopback, and `requests` (method and path) may change something on it. */
+  /** The target is not on loopback. The requests, listed by method and path, may change its data. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
   /** The keys in `variables` would go to the address in the report, which may be forged. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };

@@ -16,7 +16,7 @@ export interface ReplaySelection {
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/** Selects the exchanges that a check's findings refer to. If findings failed, only these findings count. */
+/** Selects the exchanges of a check's findings. If some findings failed, ignores all other findings. */
 export function selectExchanges(
   report: Report,
   evidence: Evidence,

@@ -36,7 +36,7 @@ export function withReadErrors<T>(failure: Line, advice: string, read: () => T):
   }
 }
 
-/** Writes `evidence.json` and `report.json` into a folder, or into a temporary one if that fails. */
+/** Writes `evidence.json` and `report.json` into a folder. If that fails, uses a temporary folder. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });

@@ -7,7 +7,7 @@ import { type OutputFiles, writeOutput } from "./write-files.ts";
 export interface WriteOptions extends FormatParts {
   /** A run to save before the formats are written. Only `evidence.json` may contain its webhook secrets. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether this is the last version of the report, so that it may be printed. Default: `true`. */
+  /** Whether this is the last version of the report. Only the last version is printed. Default: `true`. */
   readonly isFinal?: boolean;
 }
 

@@ -58,7 +58,7 @@ const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): Non
 });
 
 interface ProfileFacts {
-  /** Profiles that the target offers, by its target file; `null` if the file does not say, which means all. */
+  /** Profiles that the target offers according to its target file. `null` stands for all profiles. */
   readonly offers: readonly Profile[] | null;
   readonly exchanges: readonly Exchange[];
   readonly batchPath: string | null;

@@ -65,7 +65,7 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // The report omits variable names that follow from the name of the key.
+  // Omits variable names that can be derived from the key's name.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({

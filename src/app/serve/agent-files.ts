@@ -146,7 +146,7 @@ type FileChange = { readonly kind: "content"; readonly content: string } | { rea
 
 /** How long to wait for further events before a changed file is read. Editors save a file in several steps. */
 const debounceMs = 120;
-/** Some editors delete a file and write it again. */
+/** How long a file may be missing. Some editors delete a file and write it again. */
 const removalGraceMs = 400;
 /** How often a file is read even without a change event, because some file systems send no events. */
 const pollIntervalMs = 2000;

@@ -130,7 +130,7 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits of a run that are shorter than this are not printed. */
+/** Waits of a run are not printed if they are shorter than this. */
 const shortWaitMs = 2000;
 
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {

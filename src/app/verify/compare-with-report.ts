@@ -100,7 +100,7 @@ function digestsIn(folder: string, report: Report): Digests {
   );
 }
 
-/** The messages of the command line and those of the library, because the report may come from either. */
+/** The messages of the command line and of the library. Either may have produced the report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {

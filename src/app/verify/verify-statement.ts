@@ -123,7 +123,7 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/** A statement that may supersede another statement. `isTrusted`: its signature counts. */
+/** A statement that may supersede another statement. `isTrusted`: its signature is accepted. */
 export interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;

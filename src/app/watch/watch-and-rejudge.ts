@@ -23,7 +23,7 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
-/** Minimum number of connections that must be possible, so that the receiver can accept deliveries. */
+/** Minimum number of connections that the receiver needs to accept deliveries. */
 const minConnections = 32;
 
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {

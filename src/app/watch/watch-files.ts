@@ -146,7 +146,7 @@ export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
-/** How often a line in the journal says that the receiver still listens. */
+/** How often the journal gets a line to show that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /** A longer silence in the journal counts as time without a receiver: the machine may have been asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;

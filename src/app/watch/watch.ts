@@ -27,7 +27,7 @@ export interface WatchTimers {
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's webhook receiver. The watch uses and closes it, or starts a new receiver if there is none. */
+  /** The run's webhook receiver, which the watch uses and closes. If missing, the watch starts a receiver. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   readonly secrets: readonly Secret[];

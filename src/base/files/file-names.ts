@@ -7,14 +7,14 @@ const prefix = ".tmp-";
 /** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
-/** Identifies this machine or container, within which process ids can be compared. */
+/** Identifies this machine or container. Process ids can only be compared within one machine or container. */
 const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Other systems than Linux have no process namespaces, so the host name has to suffice.
+    // Only Linux has process namespaces. On other systems, the host name must suffice.
     return "";
   }
 }
@@ -41,7 +41,7 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** After this time, a temporary file counts as abandoned, even one of another machine. */
+/** A temporary file that is older than this counts as abandoned, even if another machine created it. */
 const maxAgeMs = 10 * 60_000;
 
 export function sweepTemporaryFiles(folder: string): void {

@@ -60,7 +60,7 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // Ignores a failed renewal: `assertLocked` notices it if another process takes the stale lock.
+      // Ignores a failed renewal. If another process takes the lock, `assertLocked` detects that.
     }
   }, renewalIntervalMs).unref();
   heldLocks.set(folder, { file, descriptor, timer });
@@ -130,7 +130,7 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // If the file names no holder, a process may be about to write it, so only the file's age counts.
+  // A file without a holder may be about to be written, so only its age decides.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;

@@ -38,8 +38,8 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file, which `commit` renames to `file`. For a pipe, only `commit` writes. @throws
- * Node's own error
+ * Writes a text into a temporary file, which `commit` renames to `file`. If `file` is a pipe, `commit` writes it
+ * directly. @throws Node's own error
  */
 export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
   const place = followLinks(file);
@@ -74,7 +74,7 @@ export interface Draft {
   readonly commit: () => boolean;
 }
 
-/** Prepares a file for another program to write: a temporary one, unless the output is a pipe or a device. */
+/** Prepares a file for another program to write. Uses a temporary file, except for pipes and devices. */
 export function draftFor(file: string): Draft {
   const place = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
@@ -93,7 +93,7 @@ export function draftFor(file: string): Draft {
   return { path, commit };
 }
 
-/** Unfinished temporary files, to be removed if the process ends in the middle. */
+/** Unfinished temporary files. They are removed if the process ends early. */
 const drafts = new Set<string>();
 process.on("exit", () => {
   for (const draft of drafts) rmSync(draft, { force: true });
@@ -122,7 +122,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Ignores the error: if this process may not change the owner, the file belongs to its own user.
+    // Ignores the error: without permission, the new file keeps the user of this process as its owner.
   }
 }
 

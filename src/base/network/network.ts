@@ -18,7 +18,6 @@ export interface NetworkFiles {
   readonly key: string | null;
 }
 
-/** The proxy for outgoing connections: none, one for all, or one for each URL scheme, with exceptions. */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -40,7 +39,7 @@ export const plainNetwork: Network = {
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** Returns the URL of the proxy for `url`, with the proxy's credentials; `null` if it needs no proxy. */
+/** Returns the URL of the proxy for `url`, including credentials; `null` if `url` needs no proxy. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":

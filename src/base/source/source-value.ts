@@ -1,4 +1,4 @@
-/** The offset of a value in its text, and the offsets of its members or items, by name or index. */
+/** The offset of a value in a text. `members` has the offsets of its fields or items. */
 export interface PlaceNode {
   readonly offset: number;
   readonly members: ReadonlyMap<string, PlaceNode>;

@@ -19,7 +19,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the line and column of a value. For a missing value, takes those of the nearest value around it. */
+  /** Returns the line and column of a value. For a missing value, returns the place of its nearest existing parent. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 

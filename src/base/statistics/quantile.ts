@@ -1,4 +1,4 @@
-/** Returns the value below which this `share` of the values lies (type 7 of Hyndman and Fan); `NaN` without values. */
+/** Returns the quantile of the values at `share`, by type 7 of Hyndman and Fan; `NaN` without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
   const place = (sorted.length - 1) * share;

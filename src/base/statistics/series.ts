@@ -99,7 +99,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again in the part between its neighbours, where the level changes only once.
+  // Locates each change again between the previous and the next change, where the level changes only once.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);

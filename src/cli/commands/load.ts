@@ -63,7 +63,7 @@ interrupted (the report so far is written).`;
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  // Flags after a subcommand are its own: otherwise `load list --json` would set the `--json` of `load`.
+  // Flags after a subcommand belong to the subcommand. Otherwise, `load list --json` would set the `--json` of `load`.
   withOptions(command, loadOptions, formatOptions(["report", "files"]))
     .enablePositionalOptions()
     .addHelpText("after", examples);

@@ -127,11 +127,11 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Without an exchange, nothing was exercised. The exit code below would count mere observations as exercised.
+  // Handles a recording without exchanges: the exit code below would treat observations as exercised clauses.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),
-    // Even with `--complete`, clauses that the clients' requests do not exercise do not make the command fail.
+    // `--complete` applies only to the server: clauses that clients do not exercise never fail the command.
     exitCodeOf(client.report, { strict: rules.strict, complete: false }) === exitCodes.broken
       ? exitCodes.broken
       : exitCodes.fine,

@@ -84,7 +84,7 @@ function prepare(flags: RunFlags) {
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
-  /** Report and evidence without the secrets of webhooks. Only these may be shown. */
+  /** Report and evidence without webhook secrets. Show only these to the user. */
   readonly document: ReportDocument;
   readonly isWatchStopped: boolean;
   readonly isPresented?: boolean;

@@ -22,7 +22,7 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The values that a shell offers: a list of words, file names (`file`, also for free text), or nothing (`none`). */
+/** Values that the shell offers: a word list, file names (`file`) or nothing (`none`). */
 export type ValueKind = keyof typeof wordLists | "file" | "none";
 
 export interface FlagWords {
@@ -40,7 +40,7 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** The kind of values of each flag. `selftest --only` applies to that command, and `--only` to all others. */
+/** The kind of values of each flag. A key such as `selftest --only` applies to that command alone. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -12,7 +12,7 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Duration for the slowest tier, in seconds. The embedded server's clock may run faster than real time. */
+  /** Seconds that the scenario takes for the slowest tier. The embedded server's clock may run faster. */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 

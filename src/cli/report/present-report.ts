@@ -33,13 +33,16 @@ export interface PresentOptions extends WriteOptions {
   readonly isVerbose?: boolean;
   readonly folder: string | null;
   readonly formats?: RequestedFormats;
-  /** Stream for the text report; `null` for none. Default: standard output, unless a format is written there. */
+  /**
+   * Stream for the text report; `null` for none. Default: standard output, or standard error if a format uses standard
+   * output.
+   */
   readonly stream?: NodeJS.WriteStream | null;
   readonly shellVariableOf?: (keyName: string) => string | undefined;
   readonly reproduction?: ReproductionOptions;
   readonly hint?: string;
   readonly notes?: readonly string[];
-  /** Whether to report to a CI system if there is one: a step summary, and annotations. Default: `false`. */
+  /** Whether to write a step summary and annotations for a CI system. Default: `false`. */
   readonly reportsToCi?: boolean;
 }
 

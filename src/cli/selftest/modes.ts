@@ -117,7 +117,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   ].join("\n");
 }
 
-/** Tests that load scenarios find each fault that only load can show, and pass the server without a fault. */
+/** Tests that load scenarios detect the faults that appear only under load, and accept a server without faults. */
 async function testLoad({ only, json = false }: SelftestFlags): Promise<SelftestResult> {
   const plans = matching(
     loadFaultPlans,

@@ -99,7 +99,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Finds the kind of ending after which the server seems never to free the request's concurrency slot. */
+/** Finds the request ending, such as a disconnect, after which the server seems to keep concurrency slots occupied. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

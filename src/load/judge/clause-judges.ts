@@ -16,16 +16,13 @@ import * as soak from "./soak.ts";
 import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
-/**
- * The condition for `holds`: nothing (`each`), all requests answered (`counts`), or also on time
- * (`pace`).
- */
+/** Evidence that the verdict `holds` needs: none (`each`), all responses (`counts`), or also punctual requests (`pace`). */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
   /** Suffix of the check's name, if a clause has several judges. */
   readonly as?: string;
-  /** The first requirement set in which the findings count, if later than the clause's. */
+  /** The first requirement set with these findings, if it is later than the clause's set. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
@@ -87,7 +84,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(usageReport.judgeSignatures)],
 };
 
-/** Clauses about single responses, by which every scenario is judged. */
+/** Clauses about single responses. Every scenario is judged by them. */
 export const perResponseClauses: readonly string[] = [
   ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",

@@ -79,7 +79,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // After a refusal, finds all limiters that explain the history, because `KeyFacts.shapes` needs them all.
+    // If a request was refused, finds every limiter that explains the history: `KeyFacts.shapes` needs them all.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);

@@ -6,7 +6,7 @@ export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
   | { readonly kind: "holds"; readonly detail: string }
-  /** `witness` lists the requests that prove the breach, a line each. */
+  /** `witness` lists the requests that prove the breach, one per line. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
   /** The evidence does not suffice for a verdict. This never counts as a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }

@@ -55,7 +55,7 @@ export function findFirstMinuteBreach(
   return over(", and then refused as used up", [refusal]);
 }
 
-/** Returns how many requests may belong to the minute before the minute that their responses report. */
+/** Returns how many requests may belong to the previous minute, although their responses report the new minute. */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
   const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));

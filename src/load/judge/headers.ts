@@ -63,7 +63,7 @@ function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEn
       : judge(facts);
 }
 
-/** Judges of the clauses HDR-1 to HDR-7: responses of one kind have all rate-limit headers. */
+/** Judges of HDR-1 and HDR-4 to HDR-7: each kind of response has all four rate-limit headers. */
 export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) => JudgeResult>> = {
   "HDR-1": allFourHeaders(
     "successful response",
@@ -96,7 +96,7 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
 /** Judges HDR-14: `Reset` is the current time plus `Reset-After`. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // `Reset` may follow this machine's clock, unless the target's clock runs faster or there is no `Date`.
+  // If the response has a `Date` and both clocks run equally fast, `Reset` may follow this machine's clock.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -120,7 +120,7 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** Judges HDR-17: a 429 for too many requests per minute or hour reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // A refusal that reports the hour's limit with requests left may be due to the minute's limit.
+  // Excludes refusals that report the hour's limit and `Remaining` above 0: the minute's limit may have refused them.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -53,7 +53,7 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` fell by more than the number of requests. Health requests do not count. */
+/** Returns a breach if `Remaining` fell by more than the number of requests other than health requests. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);

@@ -25,7 +25,7 @@ const minSlowAgentMs = 900;
 const travelMs = 500;
 /** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
-/** Maximum ms of the target's clock until a server notices that its client disconnected and stops. */
+/** Maximum time until a server stops after its client disconnected, in ms of the target's clock. */
 const maxNoticeMs = 4000;
 
 export function historyOf(
@@ -81,7 +81,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** A 2xx counts as `failed`, because requests other than invokes and streams may not use up a limit. */
+/** Treats a 2xx as `failed`: only invokes and streams are certain to use up a limit. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -114,7 +114,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // The headers of a 429 may describe a token bucket with the same limit as the minute.
+      // A 429's headers may describe a token bucket whose limit equals the limit per minute.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -134,7 +134,7 @@ const minRateWaitSeconds = 4;
 /** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
-/** Returns how long refusals tell the client to wait for a new window, in ms, by request id. */
+/** Returns the waits in ms that refusals announce, by request id. Includes only waits for a new window. */
 export function announcedWaits(
   sent: readonly SampledRequest[],
   limits: TierLimits,

@@ -4,18 +4,18 @@ export interface PairsOfNight {
   readonly started: string;
   readonly seed: number | null;
   readonly seen: number;
-  /** Number of pairs of request properties that this night was the first to cover. */
+  /** Number of pairs of request properties that no earlier night had covered. */
   readonly added: number;
-  /** Number of pairs of request properties that this night and all earlier ones covered together. */
+  /** Number of pairs of request properties covered by this night or an earlier night. */
   readonly union: number;
 }
 
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;
-  /** Oldest first. Leaves out nights without pairs, and nights whose set of pairs differs from the last night's. */
+  /** Oldest first. Contains only nights that measured the same set of pairs as the last night. */
   readonly nights: readonly PairsOfNight[];
-  /** Settings (flags, or lines of the target file) with which the last night's run could cover more pairs. */
+  /** Flags or target-file lines that would have let the last night cover more pairs. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 

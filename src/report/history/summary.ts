@@ -75,7 +75,7 @@ function invalidLoadLines({ load }: Night): string[] {
   });
 }
 
-/** Formats what became worse: `2 regressions, 1 load slower`; empty if nothing did. */
+/** Formats the regressions and slower loads as `2 regressions, 1 load slower`; empty if there are none. */
 export function formatWorse(regressions: number, slower: readonly ReportedLatencyShift[]): string {
   const loads = groupByLoad(slower).length;
   return [
@@ -91,7 +91,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-/** Returns `bad` if a must clause is broken or something became worse, `unsure` if too little was judged. */
+/** `bad`: a must clause is broken, or something became worse. `unsure`: the run judged too little. */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (hasNewRegression(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
@@ -102,7 +102,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats a night's verdict and failures, such as `nonconformant: INV-10 since 2030-02-05; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // Sorted by age, because the line names only the oldest failure of each clause.
+  // The line names only the oldest failure of each clause, so the oldest must come first.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
     sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),

@@ -6,13 +6,13 @@ import { escapeHtml, type Html } from "./markup.ts";
 export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets that follow the base style. The Content-Security-Policy forbids style attributes. */
+  /** Style sheets to add to the base style, because the Content-Security-Policy forbids style attributes. */
   readonly styles?: readonly string[];
   readonly script?: string;
   readonly feed?: string;
 }
 
-/** Renders an HTML page. Its Content-Security-Policy allows only this style and script, by hash. */
+/** Renders an HTML page. Its Content-Security-Policy allows only the page's own style and script, by hash. */
 export function renderPage({ title, body, styles = [], script = "", feed }: PageContent): string {
   const style = [baseStyle, ...styles].join("\n");
   return [

@@ -86,7 +86,7 @@ a.outcome { text-decoration: none; }
 }
 @media print {
   .suite, .tier, .finding { border-radius: 0; }
-  /* Hidden in print: the tables below list these findings, and here they would fill a hundred sheets. */
+  /* Not printed, because these findings would fill a hundred sheets. The tables list them. */
   .finding:is(.pass, .observed, .skipped), .rest, .contents, #matches, #announcement, .links { display: none !important; }
   details:not(.figure-table)::details-content { display: block; content-visibility: visible; block-size: auto; }
   .finding > summary, .suite > summary { list-style: none; }

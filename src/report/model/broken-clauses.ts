@@ -11,7 +11,7 @@ import { outside, own, type Text, text } from "./section.ts";
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the interface document. Empty for a rule of a load scenario, which no clause states. */
+  /** Section of the interface document; empty for a rule of a load scenario. */
   readonly section: string;
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
@@ -70,7 +70,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes to fix first; none if only one clause failed, because it is shown first anyway. */
+/** Returns the causes to fix first; empty if only one clause failed, because a list would add nothing. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -88,7 +88,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // In all other cases, clauses share a cause if their first findings begin with the same exchange.
+  // By default, clauses share a cause if their first findings cite the same first exchange.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
@@ -143,7 +143,7 @@ export function causesHeading({ length }: readonly FailureCause[]): string {
   return length === 1 ? count : `${count}, the worst for a client first`;
 }
 
-/** The effect of a broken clause on a client, by the prefix of the clause's id, most harmful first. */
+/** Maps the prefix of a clause id to the harm for a client. The worst harm comes first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",

@@ -20,8 +20,8 @@ import {
 } from "./section.ts";
 
 /**
- * The coverage of one kind of message, such as `200` responses of an endpoint. `within reach`: a missing setup
- * (`needs`) would cause it.
+ * Coverage of one kind of message, such as `200` responses of an endpoint. `needs`: the missing setup that would cause
+ * this message.
  */
 export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
@@ -46,7 +46,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
-/** Returns the largest count of any check in a run, because all checks examine the same responses. */
+/** Keeps the largest count of any check, because all checks of a run examine the same responses. */
 function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {

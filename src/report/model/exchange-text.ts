@@ -69,7 +69,7 @@ function bodyLines(body: Body, bounds: MessageBounds): MessageLine[] {
   }
 }
 
-/** Cuts a text to the limits, but keeps some of its end, which matters for a stream. */
+/** Cuts a text to the limits, but keeps its last lines, because the end of a stream matters. */
 function shortenedTextLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): MessageLine[] => lines.map((line) => wireLine(sanitize(line)));

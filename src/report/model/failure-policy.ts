@@ -37,7 +37,7 @@ export interface BaselineResult {
 const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/** Compares findings with a baseline. A known failure is stale if its check passes now and it is not flaky. */
+/** Compares findings with a baseline. A known failure that is not flaky becomes stale when its check passes. */
 export function applyBaseline(
   findings: readonly ReportFinding[],
   baseline: Baseline,
@@ -81,7 +81,7 @@ export type TestStatus =
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /** The finding does not fail the run. Its outcome may also be `observed`, `note`, or a permitted `warning`. */
+  /** The finding does not fail the run: it passed, or is an observation, note or permitted warning. */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

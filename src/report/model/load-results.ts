@@ -34,7 +34,7 @@ const runSchema = z
       admitted: count.describe("Responses with a 2xx status."),
       refused: count.describe("Responses with 429."),
       failed: count.describe("Responses with any other status."),
-      /** Number of requests without a response. Leaves out those whose connection the client closed on purpose. */
+      /** Number of requests without a response. Excludes requests whose connection the client closed on purpose. */
       unanswered: count,
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),

@@ -46,8 +46,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns the finding with its outcome for a profile, or nothing. A broken `core` clause counts only for the profiles
- * whose endpoints broke it.
+ * Returns the finding, a copy that passes, or nothing. A broken `core` clause counts only for profiles whose endpoints
+ * broke it.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);

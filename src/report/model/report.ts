@@ -26,7 +26,7 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
 /** The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load` is for a demand of a load scenario that no clause states. */
+/** Levels of findings. `load` is the level of a load scenario's own rules. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -86,7 +86,7 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /** Id of the clause. A demand of a load scenario that no clause states has a name, such as `load/slow-refusals`. */
+    /** Id of the clause. A load scenario's own rule has a name instead, such as `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z

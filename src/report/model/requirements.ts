@@ -20,7 +20,7 @@ export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "sinc
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/** Returns the earlier check that a check repeats, such as `INV-3` for `INV-3/in requests of 1.1`; `null` if none. */
+/** Returns the original check, such as `INV-3` for its repetition `INV-3/in requests of 1.1`; otherwise `null`. */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
@@ -32,7 +32,7 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause counts in a requirement set. Demands of load scenarios always count. */
+/** Whether a clause counts in a requirement set. Rules of load scenarios always count. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
@@ -40,14 +40,13 @@ export const isClauseIn = (clause: string, requirements: string): boolean =>
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** Returns the newest requirement set for the party of a report. Earlier sets have checks only for servers. */
+/** Returns the newest requirement set for the report's party. Earlier sets contain only checks of servers. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
- * Judges a report by an earlier requirement set, in which checks of later sets do not count.
- *
- * @throws {UsageError} if `requirements` is later than the report's set
+ * Judges a report by an earlier requirement set: checks of later sets do not count. @throws {UsageError} if
+ * `requirements` is later than the report's set
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;

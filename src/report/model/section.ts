@@ -23,7 +23,7 @@ export interface Section {
   readonly name: SectionName;
   readonly title: string;
   readonly lead?: Text;
-  /** The section in one line, for formats with little room. Without a summary, they show the blocks. */
+  /** The section in one line, for formats with little room. Default: these formats show the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly SectionBlock[];
 }
@@ -123,7 +123,7 @@ interface OutsidePart {
 /** A value for a {@link text} template. Strings are not allowed, because they might come from the target. */
 type TextContent = Text | number | readonly Text[];
 
-/** Creates a text from a template, whose fixed parts are words of the harness. Lists are joined by commas. */
+/** Creates a text from a template of the harness's own words. Joins lists by commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly TextContent[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };

@@ -40,11 +40,11 @@ interface StreamTimes {
   readonly isLump: boolean;
 }
 
-/** Minimum number of chunks of a lump, which is a stream whose chunks all come at once, at the end. */
+/** Minimum number of chunks of a lump. In a lump, all chunks come at once at the end. */
 const minLumpChunks = 5;
-/** Minimum time from the request to the last chunk of a lump, a stream whose chunks all come at once. */
+/** Minimum time from the request to the last chunk of a lump. */
 const minLumpMs = 200;
-/** Maximum time from the first to the last chunk of a lump, as a share of the time since the request. */
+/** The chunks of a lump span at most this share of the time from request to last chunk. */
 const maxLumpShare = 0.05;
 /** A rate is computed only if the chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;

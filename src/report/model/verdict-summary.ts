@@ -29,7 +29,6 @@ export function verdictReasons(report: Report): Text {
     ...countPhrase(totals.note, "", "note"),
     ...countPhrase(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    // A run that judges configuration files sends no requests, unless it judges a target too.
     ...(partyOf(report) === "file" && requests === 0
       ? []
       : [`${formatCount(requests, "request")} in ${formatDuration(durationMs)}`]),
@@ -108,7 +107,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
   ];
 }
 
-/** Names the demands of load scenarios that were not met. They fail the run, but break no clause. */
+/** Names the unmet rules of load scenarios. They fail the run, but break no clause. */
 function unmetDemandTexts({ findings }: Report): Text[] {
   const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

@@ -29,10 +29,7 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/**
- * Returns the worst outcome of each clause. A clause does not pass if a possible pair of request properties was not
- * tried.
- */
+/** Returns the worst outcome of each clause. A passed clause becomes `skipped` if some request pairs were not tried. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -66,7 +63,7 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/** Returns the must clauses that were not exercised, or for which some pair of request properties was not tried. */
+/** Returns the must clauses that no check exercised, or whose pairs of request properties were not all tried. */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -105,7 +102,7 @@ export function unexercisedNamedFindings({
   });
 }
 
-/** Returns the verdict on the findings of a run. It is at best `partial` if the selection left out must clauses. */
+/** Returns the verdict on the findings of a run. Unselected must clauses make it `partial` at best. */
 export function verdictOf(
   findings: readonly JudgedFinding[],
   stopped: string | null,
@@ -184,7 +181,7 @@ export interface ExitOptions {
   readonly complete: boolean;
 }
 
-/** Returns the exit code for the findings of a run, except 130 for an interruption. */
+/** Returns the exit code for the findings of a run. The code 130 for an interruption is set elsewhere. */
 export function exitCodeOf(
   report: Pick<Report, "findings" | "unselected"> & ProfileChoice,
   { strict, complete }: ExitOptions,
@@ -205,7 +202,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
 }
 
-/** Returns the exit code of a run with a baseline. Known failures are excused; stale ones give exit code 1. */
+/** Returns the exit code of a run. Known failures of the baseline are excused, but stale entries give 1. */
 export function runExitCode(
   report: Report,
   { strict = false, complete = false, baseline = [] }: RunExitOptions = {},
@@ -218,6 +215,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamedFindings(report).length > 0) return 3;
-  // Excused findings were exercised too, so the code is not 3 (nothing was exercised).
+  // Exit code 3 means that nothing was exercised, but the excused findings were exercised.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

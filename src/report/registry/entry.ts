@@ -6,7 +6,7 @@ export interface RegistryEntry {
   readonly folder: string;
   /** Name of the statement's file without `.json`, unique in its folder. */
   readonly version: string;
-  /** Name of the vendor in its key list, or of its folder if there is no list. */
+  /** Name of the vendor in its key list. Without a key list, the name of its folder. */
   readonly vendor: string;
   readonly statement: Statement;
   /** `null` if nobody signed the statement. */

@@ -4,7 +4,7 @@ import { pathsOf, profilesOf, type Registry, type RegistryEntry, verdictText } f
 
 export const feedFileName = "feed.xml";
 
-/** The command recognizes an existing site, which it may replace, by this element. */
+/** The command replaces a non-empty folder only if the feed in it contains this element. */
 export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
 
 const maxEntries = 50;

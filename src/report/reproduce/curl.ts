@@ -12,15 +12,13 @@ export interface CurlOptions {
 
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/**
- * Returns a function from a key's name to its shell variable. Asks the target file, or else {@link shellVariableOfKey}.
- */
+/** Returns a function from a key's name to its shell variable. Variables of the target file come first. */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/** Returns the shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if there can be none. */
+/** Returns the shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if no valid name results. */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;
@@ -85,7 +83,7 @@ function methodFlags({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Returns the recorded headers, and empty ones for those that curl would otherwise add. */
+/** Returns the recorded headers, and headers that keep curl from changing the request. */
 function curlHeaders({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => headerValues(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
@@ -135,7 +133,7 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** Returns a command that prints a body byte for byte. `null` for a short text, which becomes an argument of curl. */
+/** Returns a command that prints a body byte for byte; `null` if curl can take the text as argument. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;

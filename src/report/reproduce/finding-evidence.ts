@@ -23,9 +23,7 @@ export interface EvidenceContext extends CurlOptions {
   readonly recorded: () => MessagesById;
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /**
-   * Whether recorded requests can be sent again. Those of a judged client cannot, because its server no longer runs.
-   */
+  /** Whether recorded requests can be sent again. `false` for a judged client, because its server has stopped. */
   readonly canSend: boolean;
 }
 
@@ -63,7 +61,7 @@ export function evidenceContextOf(
 export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** Time of the last request that the target rejected because its key had expired, by name of the key. */
+  /** When the target last rejected a request because its key had expired, by key name. */
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 

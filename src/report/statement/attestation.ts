@@ -7,7 +7,7 @@ import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";
 
-/** Field of the predicate with the statement and its expiry date. Its name has to be a URI. */
+/** Name of the predicate field that contains the statement and its expiry date. It must be a URI. */
 const statementField = "urn:agent-hosting-conformance:statement:1";
 
 /** Digest algorithms for a deployed image, package or commit, with the length of a digest in hex digits. */

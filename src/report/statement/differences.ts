@@ -96,7 +96,7 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 
 export interface JudgementDifferences {
   readonly differences: readonly string[];
-  /** Findings, such as `SSE-10 (note)`, that only the new judgement has. They do not affect the verdict. */
+  /** Findings that only the new judgement has, such as `SSE-10 (note)`. They do not affect the verdict. */
   readonly leftOut: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export function rejudgeDifferences(
 
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields that are computed from other fields. A forger may have edited them alone. */
+/** Fields that are computed from other fields. A forger may have changed only these. */
 const computedFields = [
   "verdict",
   "totals",

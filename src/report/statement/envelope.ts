@@ -50,9 +50,9 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 export interface SignatureCheck {
   /** Keys that validly signed the envelope. Each is in a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and each revoked key. If no signature is valid, also for each unknown key. */
+  /** A line for each invalid signature and revoked key. Lists unknown keys too if no signature is valid. */
   readonly problems: readonly string[];
-  /** A line for each key that is in no key list, if another signature is valid. */
+  /** A line for each unknown key, if another signature is valid. */
   readonly notes: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]):
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {
     const known = keys.filter(({ keyId }) => keyId === keyid);
-    // A key is revoked if any list that contains it revokes it.
+    // A key counts as revoked if at least one key list revokes it.
     const key = known.find(({ revoked }) => revoked !== null) ?? known[0];
     if (key === undefined) return { kind: "unknown" as const, says: formatUnknownKey(keyid) };
     const problem = signatureProblem(key, bytes, Buffer.from(sig, "base64"));

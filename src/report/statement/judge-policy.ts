@@ -12,13 +12,16 @@ export interface PolicyFacts {
   readonly subjects: readonly Subject[];
   readonly isSigned: boolean;
   readonly signers: readonly VendorKey[];
-  /** For each signer that the policy accepts, the key ids in its list; `null` if it has no list. */
+  /** For each signer in the policy, the key ids of its key list; `null` without a list. */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
-/** The result of one rule of a policy. `unchecked`: there is no proof. `optional`: the policy needs no proof. */
+/**
+ * The result of one rule of a policy. `unchecked`: the proof is missing. `optional`: missing, but the policy allows
+ * that.
+ */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
@@ -114,7 +117,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** The end of a run may be one hour (in days) in the future, because the clocks of two machines may differ. */
+/** Tolerance for different clocks: a run may end up to one hour in the future. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {

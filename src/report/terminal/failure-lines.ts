@@ -14,10 +14,7 @@ export type FailureContext = EvidenceContext & TerminalStyle;
 const failureIndent = "      ";
 const maxOtherFindings = 3;
 
-/**
- * Renders a broken clause, with commands that reproduce it. `shown` collects the clause under which each message was
- * printed.
- */
+/** Renders a broken clause with commands to reproduce it. `shown` maps each printed message to its clause. */
 export function failureLines(
   group: ClauseGroup,
   context: FailureContext,

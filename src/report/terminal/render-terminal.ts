@@ -46,7 +46,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, prints only the verdict, which gives the one reason that all checks share.
+  // If nothing was judged, all checks share one reason, and the verdict gives it.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
@@ -94,7 +94,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
-    // Neighbouring causes may have the same text on their impact. Only the first of them shows the text.
+    // Shows the impact only once if neighbouring causes have the same impact.
     const impact = impacts[at] === impacts[at - 1] ? "" : (impacts[at] ?? "");
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),

@@ -191,7 +191,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/** Cuts or wraps a cell to the width of its column. cli-table3 might split a surrogate pair. */
+/** Cuts or wraps a cell to its column, because cli-table3 might split a surrogate pair. */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");

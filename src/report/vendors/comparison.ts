@@ -35,7 +35,7 @@ export type VendorSummary =
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
 /**
- * A comparison of several deployments. Cells are in the order of `vendors`; `null` means that a vendor was not judged.
+ * A comparison of several deployments. Cells follow the order of `vendors`; a vendor that was not judged has `null`.
  */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
@@ -58,7 +58,7 @@ export interface VendorComparison {
   };
 }
 
-/** Compares the reports of several vendors: every pair, or only the vendor `from` with each other vendor. */
+/** Compares the reports of several vendors. With `from`, lists only the switches from this vendor. */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];

@@ -120,7 +120,7 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
   { count, median, p99 },
 ];
 
-/** A figure of the streaming quality. Each vendor's cell is about its agent with the most streams. */
+/** One measurement of streaming quality. Each cell shows the vendor's agent with the most streams. */
 export interface StreamingRow {
   readonly name: string;
   readonly cells: readonly (string | null)[];

@@ -15,9 +15,7 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/**
- * Number of questions that are reserved for each kind. The remaining places, up to `maxQuestions`, are for any kind.
- */
+/** Number of questions reserved for each kind. If a kind has fewer, other kinds use its places. */
 const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
 export function vendorQuestions(
@@ -53,7 +51,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can provide what a skipped check needs. A command-line flag is up to the user instead. */
+/** Whether the vendor can provide what a skipped check needs. A vendor cannot set a command-line flag. */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 

@@ -31,12 +31,10 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/**
- * Up to this many vendors, every pair is compared. Otherwise, only the first vendor is compared with each other vendor.
- */
+/** With more vendors than this, only the switches from the first vendor are listed. */
 const maxPairedVendors = 4;
 
-/** Lists the differences for a client that leaves the vendor `from`, or for every pair of vendors if `null`. */
+/** Lists the differences between pairs of vendors. If `from` is given, lists only switches from this vendor. */
 export function vendorSwitches(
   vendors: readonly Vendor[],
   tables: ComparedTables,

@@ -11,7 +11,7 @@ export interface ErrorResponse {
   readonly json: unknown;
 }
 
-/** The error form of a body, by the document: form A, form B, or `both` if it has the fields of both. */
+/** The error form of a body: form A, form B, or `both` if it has the fields of both forms. */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
 export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
@@ -114,7 +114,7 @@ export function documentedStatus(code: string | null): number | null {
   return typeof status === "number" ? status : null;
 }
 
-/** Judges ERR-10: a response has the status of its error code. `undefined` if the code has none. */
+/** Judges ERR-10: a response has the documented status of its error code; `undefined` if none is documented. */
 export function codeStatusMismatch(response: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(response);
   const status = documentedStatus(code);

@@ -75,7 +75,7 @@ function valuesWithin({ name, value }: FoundValue, step: string): FoundValue[] {
   return [{ name: named(step), value: value[step] }];
 }
 
-/** Whether an object that should contain the field is of a wrong type. Another clause judges that. */
+/** Whether a parent of the field has the wrong type. Another clause judges that type. */
 function hasWrongParent(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {
@@ -123,7 +123,7 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
   };
 }
 
-/** Judges an object by those rows of a field table that belong to a clause; `undefined` if there are none. */
+/** Judges an object by the rows of a field table that belong to a clause; `undefined` if no row applies. */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
   const [lead] = fieldTableOf(table).fields ?? [];
@@ -139,7 +139,7 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/** Finds the first negative quantity, which is a number with a unit; `undefined` if there is no quantity. */
+/** Finds the first negative number in fields with a unit; `undefined` if these fields contain no number. */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

@@ -3,7 +3,7 @@ import type { ClauseId } from "../../spec/clauses.ts";
 
 export type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
-/** The clause for each path in the file. The first match counts. `#` stands for an index or for any name. */
+/** Maps paths of the file to clauses. The first match counts, and `#` matches any index or name. */
 const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["agent_architecture.entrypoints.#.file", "CFG-11"],
   ["agent_architecture.entrypoints.#.module", "CFG-11"],
@@ -31,7 +31,7 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/** For each clause, the path whose value must be valid first. Default: only the file itself must be an object. */
+/** For each clause, the path that must be valid before the clause is judged. Default: the whole file. */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],

@@ -56,7 +56,7 @@ function breachOf(issue: z.core.$ZodIssue): Breach {
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
 }
 
-/** Formats a value that breaks a clause, without variables and headers, which may be secrets. */
+/** Formats a value that breaks a clause. Hides environment variables and headers, because they may be secrets. */
 function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   const isSecret = path[0] === "env_vars" || path.includes("headers");
   return isSecret && input !== undefined ? typeName(input) : preview(input);

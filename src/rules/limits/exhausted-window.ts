@@ -29,7 +29,7 @@ export type ExhaustedWindowVerdict<A> =
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
-/** Judges HDR-19: after `Remaining: 0`, a window admits no more requests than it may regain until its reset. */
+/** Judges HDR-19: after `Remaining: 0`, a window admits at most the requests that may become free before its reset. */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
   let count = 0;
@@ -110,8 +110,8 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function for how many requests the window may regain before a later request. Some limiters give requests
- * back before the reported reset.
+ * The returned function says how many requests may be free again before `later`. Some limiters free requests before the
+ * reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -144,7 +144,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may no longer count `each`: it failed, or was refused while `exhausted` was in flight. */
+/** Whether the server may no longer count `each`: a failure, or a refusal concurrent with `exhausted`. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -18,9 +18,9 @@ type RuleResult = string | null | undefined;
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
-  /** Name under which long load runs count responses that break the rule; `null` if they do not count them. */
+  /** Name of the counter for breaches of the rule in a long load run; `null` without a counter. */
   readonly countedAs: "negative" | "aboveLimit" | null;
-  /** Judges the headers of one response. `limits` are those of the key's tier; `null` if it is unknown. */
+  /** Judges the headers of one response. `limits`: the limits of the key's tier, `null` if unknown. */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 
@@ -125,7 +125,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
   });
 }
 
-/** Returns the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed is not missing. */
+/** Returns the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed headers do not count as missing. */
 export const missingHeaders = (
   info: Pick<RateLimitInfo, RateValue>,
   malformed: readonly MalformedHeader[] = [],
@@ -146,7 +146,7 @@ export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, 
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response may be about the month's tokens. Only then may the wait exceed an hour. */
+/** Whether a response may describe the monthly tokens. Only their window is longer than an hour. */
 const isAboutMonthTokens = (
   { limit, remaining, retryAfterSeconds }: ReportedWindow,
   limits: TierLimits | null,

@@ -13,7 +13,7 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-/** How far a server's clock may be off, in ms of the target's time: servers may keep whole seconds. */
+/** Tolerance for a server's clock, in ms of the target's time. Servers may keep only whole seconds. */
 export const toleranceMs = 1000;
 /** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
 export const minuteOverMs = minuteMs + toleranceMs;
@@ -22,10 +22,12 @@ export const slotReleaseMs = 1500;
 
 /** Requests within this time form one burst, in ms of the target's time. */
 export const burstMs = 5000;
-/** Maximum `retry_after` of a burst limit, in seconds. A longer one belongs to the minute's limit. */
+/** Maximum `retry_after` of a burst limit, in seconds. A longer wait comes from the minute's limit. */
 export const maxBurstSeconds = 20;
 
-/** Judges the requests on a key under each assumption about the target's clock. Reports a breach only if all agree. */
+/**
+ * Judges a key's requests once for each possible target clock. Reports a breach only if every judgement is a breach.
+ */
 export function judgeByClocks(
   histories: readonly History[],
   limits: TierLimits,
@@ -72,13 +74,13 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);
 }
 
-/** Minimum `retry_after`, in seconds, for which a retry can be sent well before its end. */
+/** Minimum `retry_after`, in seconds, that leaves time for a clearly early retry. */
 export const minEarlySeconds = 4;
 
 /** Maximum difference, in seconds, that rounding can cause between two reports of the same time. */
 export const maxRoundingSeconds = 2;
 
-/** Whether a retry certainly came before the end of `retry_after`. LIM-14 covers such retries. */
+/** Whether a retry certainly came too early, before the end of `retry_after` (LIM-14). */
 export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
   passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 

@@ -17,9 +17,9 @@ export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): 
   return [...windows.values()];
 }
 
-/** Smallest `Reset` that can be Unix seconds. Smaller values are skipped, because HDR-14 judges them. */
+/** Minimum `Reset` value that can be Unix seconds. HDR-14 judges smaller values. */
 const minUnixSeconds = 1e9;
-/** Minimum time between two compared responses. Over a shorter time, rounding can hide that `Reset-After` falls. */
+/** Minimum time between two compared responses. Over a shorter time, rounding can hide a change. */
 const minSeconds = 3;
 /** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
@@ -57,13 +57,11 @@ export function judgeTimeLeft<A extends RequestSample>(
 
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** Times between which the server must have created a response, in seconds. */
+/** Bounds of the time at which the server created a response, in seconds. */
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /**
-   * Time of the request and its response on the client's clock, in Unix seconds; `null` if the target's clock differs.
-   */
+  /** From request to response by the client's clock, in Unix seconds; `null` if the target's clock differs. */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
@@ -97,7 +95,7 @@ export function resetMismatch(
 export interface ResetContext {
   readonly hasClock: boolean;
   readonly startedUnixMs: number;
-  /** How far the target's test clock may be behind ours. */
+  /** How far the target's test clock may be behind the harness's clock. */
   readonly maxDriftMs: number;
   readonly first: Sample | null;
 }
@@ -128,14 +126,14 @@ function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/** Whether a proxy may have set `Date`, by real time instead of the target's test clock. */
+/** Whether a proxy may have set `Date`. A proxy uses real time, not the target's test clock. */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [createdUnixSeconds(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** Three years: if `Date` and the reset headers differ by more, one of them has a wrong unit. */
+/** About three years. If `Date` and the reset headers differ by more, a header has a wrong unit. */
 const wrongUnitSeconds = 1e8;
 
 const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null =>
@@ -143,7 +141,7 @@ const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null
 
 /** Whether a number may be Unix seconds between 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: a second of rounding for each of four header values, and one for the time between responses. */
+/** Tolerance: one second for each of four rounded header values, and one for the time between responses. */
 const roundingSeconds = 5;
 
 /** Judges HDR-14 without `Date`: the reset headers must advance as far as the target's clock. */

@@ -12,7 +12,7 @@ import {
 /** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** Rate limits never count `health`. They may count `other`, and a GET of `usage` or `list`. */
+  /** `health` never counts toward rate limits. `other`, `usage` and `list` may count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** When the head of the response arrived; without a response, when waiting for it ended. */
@@ -28,7 +28,7 @@ export interface Sample extends RequestSample {
   readonly headClockMs: number;
   readonly endClockMs: number;
   readonly since?: string;
-  /** The limit that a probe had deliberately used up before it sent this request. Absent if there was none. */
+  /** The limit that a probe used up on purpose before this request. Absent if there was none. */
   readonly keyState?: string;
 }
 
@@ -79,7 +79,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Only a GET of this path is a health request. Other methods may count.
+  // Only a GET of this path is a health request. Requests with other methods may count toward limits.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

@@ -25,9 +25,7 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/**
- * Lists the names of the events. Consecutive chunks count once; by the SSE standard, an unnamed event is a `message`.
- */
+/** Lists the names of the events, with consecutive chunks as one. The SSE standard names unnamed events `message`. */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");

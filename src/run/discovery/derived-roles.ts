@@ -6,7 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that an agent of another role can play, such as a slow agent that gets a long query. */
+/** A role that an agent of another role can play, given the fields in `requestFields`. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
@@ -45,7 +45,7 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/** Tests with one request per needed role whether an agent can play the role. Keeps roles that the user set. */
+/** Sends one request for each needed but unassigned role, to test whether an agent can play the role. */
 export async function withDerivedRoles(
   client: Client,
   target: Target,

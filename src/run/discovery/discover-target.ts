@@ -49,9 +49,7 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   };
 }
 
-/**
- * If the target lacks the agent list or usage, reads the other endpoint twice more, to see whether limits count reads.
- */
+/** If only `listing` or only `usage` exists, reads it twice more to see whether limits count reads. */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];

@@ -6,7 +6,7 @@ import type { ProbeContext } from "../probe.ts";
 
 /** Used if the target has no known agent id whose pattern could be imitated. */
 const defaultUnknownId = "no-such-agent-7f3a";
-/** Minimum digits of an unknown id for a target with numeric ids, which makes the id unlikely to exist. */
+/** Minimum digits of an unknown numeric id, so that the id is unlikely to exist. */
 const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;
@@ -14,7 +14,7 @@ const idSeed = 1;
 export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
-/** Returns an id that looks like the known ids, but is none of them; the same ids give the same result. */
+/** Returns an id that resembles the known ids but is not among them. Equal inputs give equal ids. */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
   if (first === undefined) return defaultUnknownId;

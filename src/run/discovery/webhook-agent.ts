@@ -8,13 +8,13 @@ import { defaultQuery, agentIds } from "./discover-target.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Discovery } from "../probe.ts";
 
-/** Maximum size of a response of the webhook agent: the receiver stores each delivered response. */
+/** Maximum response size of an agent for webhook tests, because the receiver stores each delivered response. */
 const maxResponseBytes = 16 * 1024;
-/** Limits of the search for an agent that triggers webhooks. `slow`: agents that may be without a response. */
+/** Limits of the search for an agent that triggers webhooks. `slow` counts agents that have not responded. */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
 const maxQuickMs = 3000;
-/** Real time to wait for an agent before the next agent is invoked too. `lastMs` is the wait for the last agent. */
+/** Real time to wait before the next agent is invoked. `lastMs` is the wait after the last agent. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -28,10 +28,7 @@ export interface WebhookAgentResult {
   readonly pendingRequests: Promise<unknown>;
 }
 
-/**
- * Assigns the role `webhooked` to an agent that only webhook probes call. A webhook cannot be deleted, and would
- * deliver every later call.
- */
+/** Reserves an agent for webhook probes, because webhooks cannot be deleted and would report every later call. */
 export async function withWebhookAgent(
   client: Client,
   target: Target,

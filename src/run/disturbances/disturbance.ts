@@ -2,10 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
-/**
- * An event that makes evidence worthless without a fault of the server, such as this machine sleeping (`stalled`).
- * Times are in milliseconds since the start of the run.
- */
+/** An event outside the server that makes evidence worthless. Times are in milliseconds since the start of the run. */
 export type Disturbance =
   | { readonly kind: "key refused"; readonly fromMs: number; readonly key: string }
   | {
@@ -46,7 +43,7 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about durations and the order of events, which another run on the target can disturb. */
+/** Clauses about durations or event order, which another run on the same target can change. */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 

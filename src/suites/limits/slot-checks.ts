@@ -6,10 +6,10 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
-/** A faster invoke shows that the agent is not slow, as its role requires. */
+/** An agent counts as slow only if its invoke takes at least this long. */
 const minSlowMs = 1000;
 
-/** Whether a stream still ran at a time. Requires two later events, because one may have been delayed. */
+/** Whether a stream continued after the given time. One later event proves nothing, because it may be delayed. */
 export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
@@ -92,7 +92,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // The extra request may have been admitted before one of the held requests, so it counts, too.
+    // Counts the extra request, too: the target may have admitted it before a held request.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);

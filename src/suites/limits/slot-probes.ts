@@ -22,10 +22,10 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/** Opening a connection takes several round trips. */
+/** Minimum pause after the slow requests, because opening their connections takes several round trips. */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
-/** Pauses for this many times the duration of a health request, so that all requests reach the server. */
+/** The pause lasts this many times as long as a health request, so that all requests arrive. */
 const roundTrips = 4;
 
 export interface SlotsHeld {
@@ -151,7 +151,7 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
   }
 }
 
-/** More failing requests than the key has slots. A server that never frees their slots refuses the last ones. */
+/** Failing requests that outnumber the key's slots. A server that never frees slots refuses the last requests. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;

@@ -97,7 +97,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Requests in between or in flight, which may have used up `Remaining`.
+    // Number of other requests from `before` to the refusal, which may have lowered `Remaining`.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -112,7 +112,7 @@ const minLeft = 2;
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether the target counts several keys together, so that requests with other keys explain the refusal. */
+/** Whether keys may share one limit, so that requests with other keys explain the refusal. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {

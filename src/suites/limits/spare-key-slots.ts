@@ -36,7 +36,7 @@ export type SpareSlots =
     };
 
 const delayMs = 250;
-/** Requests a stream of about 12 seconds, though a target need not follow `stream_delay_ms`. */
+/** Asks for a stream of about 12 seconds. The target need not follow `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
@@ -44,11 +44,11 @@ const slowBody = {
 /** Number of events to read before deciding whether a stream is slow. */
 const sampleSize = 5;
 const sampleMs = 4000;
-/** A stream counts as slow if its events are at least this share of the requested delay apart. */
+/** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/** Pauses before each invoke. A server may notice seconds later that a client closed its connection. */
+/** Times to wait before each try of an invoke. A server may notice a disconnect only seconds later. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses before each invoke after a request that ended without a disconnect. */
+/** Times to wait before each try of an invoke after a request that ended normally. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
 /** Time until a server learns that the client closed a connection. */
@@ -59,7 +59,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** Whether this probe must test the slots, because `streamsHeld` cannot run. */
+/** Whether this probe must test the slots itself, because the probe `streamsHeld` cannot run. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&

@@ -11,7 +11,7 @@ import { countedReadOf } from "./key-history.ts";
 import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
-/** A key with a small limit that is not the main key. Using up its limit delays no other probe. */
+/** A spare key: it has a small limit and is not the main key. Using up its limit delays no other probe. */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
@@ -98,7 +98,7 @@ async function usePartnerBetween(
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
-/** Uses up the spare key's limit per minute, and a second time if the count looks wrong. */
+/** Uses up the spare key's limit per minute. Repeats this if the number of admitted requests looks wrong. */
 async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,
@@ -116,7 +116,7 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // In the run's second minute, requests from before the run cannot explain a refusal.
+  // After the run's first minute, requests from before the run cannot explain a refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });

@@ -24,7 +24,7 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** More failing streams than the key has slots. A server that never frees their slots refuses the last ones. */
+/** Failing streams that outnumber the key's slots. A server that never frees slots refuses the last streams. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   readonly failed: readonly Exchange[];
@@ -122,7 +122,7 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/** If the target admits so many extra streams, streams hold no slots. */
+/** If the target admits this many extra streams, its concurrency limit does not count streams. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {

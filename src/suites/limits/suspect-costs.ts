@@ -13,7 +13,7 @@ import { admissibleCosts, type RequestKind } from "./ledger.ts";
 /** Watches for requests that lower `Remaining` too far, and repeats them. */
 interface CostWatcher {
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats requests that cost too much: once may be another client's doing. */
+  /** Repeats requests that cost too much, because another client may have caused a single high cost. */
   readonly repeatSuspects: () => Promise<void>;
 }
 

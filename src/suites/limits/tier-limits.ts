@@ -7,9 +7,9 @@ import type { Target } from "../../target/target.ts";
 import type { KeySender } from "./exhaust.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 
-/** Larger limits are not used up twice to measure the window. */
+/** Largest limit that the run uses up twice to measure the window. */
 const maxRepeatedAllowance = 200;
-/** With larger limits, using only invokes would run too many agents. */
+/** Largest limits that the run uses up only with invokes, each of which executes an agent. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
@@ -27,7 +27,7 @@ interface LimitCost {
   readonly executions: number;
 }
 
-/** Requests to all endpoints and agents after a limit is used up. */
+/** Number of requests to all endpoints and agents after a limit is used up. */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
 const burstsOfSmallMinute = 4;
@@ -44,7 +44,7 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 const hourFactor = {
   // A small limit is used up twice.
   small: 2.2,
-  // A server may refuse earlier in each minute than expected.
+  // Without a known burst, the server may refuse earlier than expected, which costs more requests.
   ofUnknownBurst: 1.3,
   other: 1,
 } as const;
@@ -65,7 +65,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** The tier admits less than its limit. */
   readonly isShort: boolean;
-  /** One burst got more than the minute's limit, which a burst allowance permits. */
+  /** One burst exceeded the limit per minute, which a burst allowance permits. */
   readonly admitsBurst: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface SmallerTiers {
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
-/** Adds this tier to the run's results. A breach on a smaller tier saves requests on larger tiers. */
+/** Registers the tier. After a breach on this tier, larger tiers can save requests. */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);

@@ -17,7 +17,7 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** Time after which no limiter counts a request, not even as a share of the previous hour. */
+/** After this time, no limiter counts a request, even if it weights the previous hour. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -68,7 +68,7 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Sends a request too early, well before the end of `retry_after`; `null` if it cannot. */
+/** Sends a request well before `retry_after` has passed; `null` if that is impossible. */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;
@@ -88,7 +88,7 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If only the test clock advanced, a slow server may not have freed its slot in real time.
+  // Retries after an advance of the test clock, because the server may need real time to free a slot.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -98,7 +98,7 @@ export async function retryWhenDue(
   return timedRetry(exchange, refusal, seconds);
 }
 
-/** Returns a wait that does not end just before a reset, when `Remaining` proves nothing. */
+/** Extends a wait that would end shortly before a reset, so that no burst spans the reset. */
 export function pastNearReset(
   waitMs: number,
   refusal: Exchange | undefined,
@@ -113,7 +113,7 @@ export function pastNearReset(
   return leftMs <= maxBurstMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** A burst must end before the reset. */
+/** Maximum duration of a burst of requests, which must end before the reset. */
 const maxBurstMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>

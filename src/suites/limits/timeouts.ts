@@ -20,7 +20,7 @@ export const timeoutStepMs = 5000;
 /** More slots would take too many executions of agents. */
 const maxSlots = 4;
 
-/** Returns the key with the fewest concurrency slots; `null` if that is too many, or without a test clock. */
+/** Returns the key with the fewest concurrency slots. `null` without a test clock, or with more than `maxSlots`. */
 export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
@@ -53,7 +53,7 @@ export async function invokeAfterEnds(
   return { after, later: await send() };
 }
 
-/** Judges LIM-17: the slots of ended executions are free again. `execution` is what ended, such as "stream". */
+/** Judges LIM-17: the slots of ended executions are free again. `execution` describes them in the finding. */
 export function judgeFreedSlots(
   { after, later }: InvokeAfterEnds,
   ended: readonly Exchange[],
@@ -124,7 +124,7 @@ const defaultTimeoutSeconds = 30;
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
 /** A longer duration cannot be explained by a cold start or a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
-/** Longest execution time that may be reported for an execution that the default timeout ended. */
+/** Longest reported execution time that still agrees with the default timeout. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 const responseTimeoutMs = maxDefaultMs + 5000;
@@ -169,11 +169,11 @@ const overdueInvoked = probe(
 const expected = `a timeout after ${defaultTimeoutSeconds} s`;
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Only an error that names a timeout proves one. */
+/** Whether the error names a timeout. Other errors do not prove a timeout. */
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 
-/** Without an error code of the document, a gateway may have ended the request. */
+/** Whether a gateway may have sent the response, because the response has no error code. */
 const mayBeGateway = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
 
@@ -185,7 +185,7 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/** Judges LIM-27: the default timeout is 30 seconds, unless a queue or a gateway may explain another duration. */
+/** Judges LIM-27: the default timeout is 30 seconds. Allows for delays by a queue or a gateway. */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

@@ -18,12 +18,12 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/** Usage must agree with `Remaining` this often before a difference counts, because some targets update usage late. */
+/** Usage must agree with `Remaining` in this many intervals. Otherwise, the target may update usage late. */
 const minAgreeing = 2;
 /** A difference of one request proves nothing, because a request may be counted late. */
 const minRequests = 2;
 
-/** Judges USE-7: `requests.used` grows as far as `Remaining` falls. */
+/** Judges USE-7: `requests.used` grows by as much as `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);

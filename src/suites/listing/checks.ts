@@ -37,7 +37,7 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/** The document does not define responses to pages past the end, or to a `page` or `limit` below 1. */
+/** Whether the document leaves the response open: a page past the end, or a `page` or `limit` below 1. */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -101,7 +101,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // A request may have to name `page` and `limit`, so only requests with both must succeed.
+    // Leaves out requests with only `page` or only `limit`, because a target may require both.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

@@ -11,11 +11,11 @@ import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/
 import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
 import { fillAgentId, handleOf, pollToEnd, pollWaits, startedId } from "./probes.ts";
 
-// This file tests the operation handles that keys of other kinds than the main key get.
+// Tests operation handles with keys other than the main key, such as restricted or expiring keys.
 
 const since = "1.2";
 
-/** Each kind costs one execution, and the first one an execution for each path. */
+/** Maximum number of kinds of keys. Each kind starts at least one execution. */
 const maxKinds = 3;
 
 interface Start {
@@ -48,7 +48,7 @@ export const startedByOtherKeys = probe(
       const options = { json, unpaced: target.clock === null };
       started.push({ key, exchange: await client.as(key).send("POST", fillAgentId(path, agent), options) });
     }
-    // Waits for the ends, so that the next probe does not count these executions.
+    // Waits until all operations have ended, so that the next probe does not count their executions.
     for (const { key, exchange } of started) {
       const id = startedId(exchange);
       if (id !== null) await pollToEnd(client.as(key), id, time);
@@ -72,7 +72,7 @@ function startsOf(target: Target): Start[] {
   });
 }
 
-/** Returns one key of each kind, first those that are restricted to agents. */
+/** Returns one key of each kind. Keys restricted to agents come first. */
 function keysOfOtherKinds(target: Target): TargetKey[] {
   const main = mainKey(target);
   const usable = Object.values(target.keys).filter((key) => key.key !== main?.key && mayStart(key));

@@ -34,7 +34,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Waits before each GET of an operation, with a test clock (`advanced`) and without. */
+/** Times to wait before each GET of an operation, with a test clock (`advanced`) and without (`real`). */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -56,7 +56,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Creates another operation whose response can be judged.
+    // Submits one more batch, so that a second response can be judged.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -90,7 +90,7 @@ export const longBatchSubmitted = probe(
   },
 );
 
-/** Returns the id of a started operation; `null` if none can be used in a path. */
+/** Returns the id of a started operation; `null` if no id is usable in a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
@@ -167,7 +167,7 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, earlier deliveries of the usual agent may still be retried.
+    // Without a test clock, the target may still retry earlier deliveries of the `webhooked` agent.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

@@ -100,7 +100,7 @@ const sharedRules = [
   ),
 ];
 
-/** Endpoints whose own fields include no `status`, so that a `status` belongs to the envelope. */
+/** Endpoints without a `status` field of their own. A `status` in their response belongs to the envelope. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {

@@ -109,7 +109,7 @@ const usagePairs = (all: AllExchanges): UsagePair[] =>
     ),
   );
 
-/** Two reads that lie this far apart are of two months, even if `period` does not show it. */
+/** Reads of usage this far apart may belong to two months, even if `period` is the same. */
 const shortestMonthMs = 28 * dayMs;
 
 const usageGrows = relation("USE-10", allExchanges, {

@@ -99,7 +99,7 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/** Whether `agent.completed` reports the execution that timed out, and not a gateway's retry. */
+/** Whether `agent.completed` is about the execution that timed out. A gateway's retry is another execution. */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -109,7 +109,7 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/** Whether `agent.completed` came first. An agent that finishes after its timeout is legal. */
+/** Whether `agent.completed` was created no later than `agent.timeout`. An agent may finish after its timeout. */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -118,7 +118,7 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   return completedMs <= timeoutMs;
 }
 
-/** Judges that a timed-out execution is not reported as completed. A 504 alone may be a gateway's. */
+/** Judges that a timed-out execution is not reported as completed. Ignores a 504, which a gateway may send. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -200,9 +200,9 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** If the delivery's duration divided by that in `done` lies between these, it is in milliseconds. */
+/** A delivery's duration is in milliseconds if it is 700 to 1400 times the duration in `done`. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** In milliseconds, the delivery's duration is 1000 times the duration in `done`, within this tolerance. */
+/** Tolerance for the factor 1000 between a duration in milliseconds and the same duration in seconds. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

@@ -23,7 +23,7 @@ const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchan
 
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/** Returns the deliveries about ended executions whose data the document defines. */
+/** Returns the deliveries of `agent.completed` and `agent.failed`, whose data the document defines. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),
@@ -43,7 +43,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/** Without this, request ids prove nothing: a restarted server may use an id again. */
+/** Whether the run had no outage. After an outage, a restarted server may use request ids again. */
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>

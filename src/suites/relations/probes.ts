@@ -140,7 +140,7 @@ export const everyPageListed = probe(
   },
 );
 
-/** For each `limit`, the number of pages to list. The totals of most lists are not multiples of 7. */
+/** Number of pages to list for each `limit`. Few lists have a total that is a multiple of 7. */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 
 export const pagesOfOtherLimitsListed = probeIfManyRequests(

@@ -45,7 +45,7 @@ import { addressCheck } from "./transport-security.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
-/** Judges that an unusual spelling of a request is accepted if the usual spelling is. */
+/** Judges that the target accepts an unusual spelling; `unproven` if it rejects the usual spelling, too. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -99,7 +99,7 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/** A list with an extra `status` is no envelope. */
+/** Whether the body is an envelope `{status, data}`. A list with an extra `status` is not. */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&

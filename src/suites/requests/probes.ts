@@ -13,7 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to unusual spellings of an invoke: all of them in one request, or each alone. */
+/** Responses to unusual spellings of an invoke: all spellings in one request, or one request for each. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -50,7 +50,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Exceeds the body limits of common gateways, with white space that costs no tokens. */
+/** Exceeds the body limits of common gateways. White space fills the body, because it costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(

@@ -35,7 +35,7 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/** Returns the same object if no exchange is left out, because checks cache by object. */
+/** Returns `all` itself if it keeps every exchange, because checks cache their results by object. */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
@@ -119,11 +119,11 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/** Whether the key is valid everywhere. A signed request does not count, because its signature may be wrong. */
+/** Whether the key is valid on every endpoint. `false` for signed requests, because their signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection may have another cause. */
+/** Returns the endpoints that accepted a valid key. On others, a rejection need not be about the key. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),

@@ -82,7 +82,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
 
 /** Returns the setting that a target file must have before the endpoint can return this status. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // For a failed execution, a stream sends an `error` event and a batch reports it in its operation.
+  // A failed execution has status 500 only on invoke. Streams and batches report failures in other ways.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");

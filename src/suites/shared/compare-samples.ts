@@ -35,12 +35,12 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // The fastest legal limiter restores the whole limit in a minute. 1 is for rounding.
+  // The fastest legal limiter restores the whole limit within a minute. Adds 1 for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** Requests of a run that may have changed `Remaining` without being judged. */
+/** Requests of a run that may have lowered `Remaining`, but are not judged. */
 export interface OtherRequests {
   /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
@@ -48,7 +48,7 @@ export interface OtherRequests {
   readonly later?: readonly Sample[];
 }
 
-/** Whether another request may have counted after a request was sent and before the response to a later one. */
+/** Whether an unjudged request may have counted between two judged requests. */
 export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: Sample, to: Sample): boolean =>
   keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ||
   later.some(({ sentMs, endMs }) => endMs >= from.sentMs && sentMs <= to.endMs);

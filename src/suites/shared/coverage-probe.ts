@@ -18,13 +18,13 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** Skips the request if its cell is `covered`, or `never`. Default: if the run has sent the same request. */
+  /** `covered`: skips the request if its cell is covered. Default: skips a request that the run has already sent. */
   readonly unless?: "covered" | "never";
 }
 
 /** Without a test clock, each request may have to wait for the next window. */
 const maxOnRealClock = 8;
-/** Maximum number of agents whose health is read. Some of them may be degraded or unhealthy. */
+/** Maximum number of agents whose health is read, in search of degraded and unhealthy agents. */
 const maxAgents = 20;
 const maxAgentsWithFewRequests = 2;
 
@@ -121,7 +121,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths. With a small limit, a PUT of health might get 429.
+    // The document defines only GET for these paths. Leaves out health if a rate limit might refuse the PUT.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),

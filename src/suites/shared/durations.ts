@@ -25,7 +25,7 @@ export function judgeDuration(
   );
 }
 
-/** The run may record an advance of the target's clock this much late. */
+/** Maximum delay until the run records an advance of the target's clock. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -43,7 +43,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** Longer durations are not in seconds: this multiple of the measured one, plus `maxExtraSeconds`. */
+/** A duration is not in seconds if it exceeds this multiple of the measured duration, plus `maxExtraSeconds`. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
@@ -62,7 +62,7 @@ const maxStreamExtraSeconds = 2;
 
 export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
 
-/** A delivery may report a stream's duration as at most this multiple of that in `done`. */
+/** A delivery's duration may be at most this multiple of the duration in `done`. */
 const maxDoneFactor = 100;
 
 export function streamTimeMismatch(

@@ -7,14 +7,14 @@ import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
 export interface ExpectedRejection {
   readonly status: number;
-  /** `null` accepts any code that the document does not define for another status. */
+  /** Error code that the response must have. `null`: any code that belongs to no other status. */
   readonly code: ErrorCodeName | null;
   /** The same request without its mistake. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/** Judges a rejection; `unproven` if its cause may be something other than the mistake. */
+/** Judges a rejection; `unproven` if the mistake may not be its cause. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -39,7 +39,7 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
-/** Returns `unproven` if the target may have rejected only the receiver's URL, such as a loopback address. */
+/** Returns `unproven` if the receiver's URL, such as a loopback address, may be the reason for the rejection. */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;
   if (isPromised && !urlWords.test(bodyText(rejected) ?? "")) return null;

@@ -14,7 +14,6 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether the target sent the response to its regular end. */
 export const isComplete = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
@@ -72,7 +71,7 @@ export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> |
 
 export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
-/** Returns which form of the document an error body has, A or B; `null` for neither. */
+/** Returns which of the document's two error forms (A or B) the body has; `null` for neither. */
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 

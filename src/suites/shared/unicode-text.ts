@@ -13,7 +13,7 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/** Puts each word between ASCII marks, by which a corrupted word can be found in a response. */
+/** Puts ASCII marks around each word, so that a corrupted word can still be found in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON must escape. Unescaped line feeds would break an event stream. */
@@ -31,7 +31,7 @@ export interface EchoedText {
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. Of repeated words, one correct copy is enough. */
+/** Finds the words of {@link unicodeText} in a response. If a word is repeated, one correct copy is enough. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))

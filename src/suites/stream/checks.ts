@@ -265,7 +265,7 @@ export const stream = suite("Stream", [
   pacedTimesCheck,
 ]);
 
-/** Only a stream of this duration shows whether events are sent one by one. */
+/** A shorter stream does not show whether the server sends events one by one. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>

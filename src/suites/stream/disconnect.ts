@@ -34,7 +34,7 @@ export type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/** Pauses before each new try. A server may notice a closed connection only when it next writes. */
+/** Times to wait before each new try. A server may notice a closed connection only when it next writes. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;
@@ -70,7 +70,7 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The agent may write its next event by either clock, and only then does the server notice the disconnect.
+      // Waits by both clocks, because the server notices the disconnect only at the agent's next event.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -175,13 +175,13 @@ export const disconnectCheck = check(
   },
 );
 
-/** Maximum time in which a server notices a disconnect after it has written. */
+/** Maximum time from a write to a closed connection until the server notices the disconnect. */
 const noticingMs = 2000;
 
 /** Longer real pauses between events show that the agent does not follow the test clock. */
 const realGapMs = 100;
 
-/** Whether the agent certainly wrote to a closed stream: more time passed than its longest pause. */
+/** Whether the agent must have written to a closed stream, because its longest pause has passed. */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },
   { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,

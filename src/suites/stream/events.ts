@@ -98,7 +98,7 @@ export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).e
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/** Returns the order of a stream's events. `isOver` is false after a broken connection. */
+/** Returns the sequence of a stream's events. `isOver`: the target ended the stream without breaking the connection. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: hasEnded(exchange) && !isBroken(exchange),
@@ -106,7 +106,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Like {@link orderOf}, but accepts a broken stream as over if equal requests all break at the same event. */
+/** Like {@link orderOf}, but a broken stream counts as over if equal requests always break after the same event. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

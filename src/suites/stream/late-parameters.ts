@@ -13,7 +13,7 @@ import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 
-/** An empty line, because a server that reads its input line by line may stop there. */
+/** A query with an empty line, where a server that reads input line by line may stop. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
 interface LineFeedsSent {
@@ -35,14 +35,14 @@ export const lineFeedsSent = probeIfManyRequests(
 );
 
 const resumedAtTwo = { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } };
-/** Asks for hundreds of chunks, whether a chunk is a word or a character. */
+/** Gets hundreds of chunks, no matter whether `chunk_size` counts words or characters. */
 const manyWords = {
   query: `Please repeat: ${Array.from({ length: 500 }, (_, at) => at + 1).join(" ")}`,
   parameters: { chunk_size: 1 },
 };
-/** Each stream twice: a single one with a wrong cost would prove nothing. */
+/** Each stream runs twice, because a single wrong cost proves nothing. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
-/** GET requests that show what a request usually costs. */
+/** Number of GET requests that show the usual cost of a request. */
 const readCountAfter = 4;
 const lastIndex = 100_000;
 

@@ -12,12 +12,12 @@ const since = "1.2";
 interface PacedStream {
   readonly delayMs: number;
   readonly exchange: Exchange;
-  /** How long the stream took at most, in ms of the target's clock. */
+  /** Longest time that the stream may have taken, in ms of the target's clock. */
   readonly tookMs: number;
 }
 
 const query = "Please count: one two three four five six seven eight nine ten eleven twelve";
-/** With about fifteen chunks, the first stream takes less than a second, and the others one and two. */
+/** With about fifteen chunks, the delays add up to 0.7, 1.6 and 2.2 seconds. */
 const delaysMs = [50, 110, 150] as const;
 const maxMs = 30_000;
 /** Small steps of the test clock, so that a stream is hardly longer than its delays. */
@@ -47,20 +47,20 @@ const chunksOf = ({ exchange }: PacedStream): number => readEvents(exchange, "ch
 
 const delaySeconds = ({ delayMs }: PacedStream, delays: number): number => (delays * delayMs) / 1000;
 
-/** How much longer than its delays a stream takes: this much less by rounding, and this much more by other work. */
+/** A reported time may be `roundingSeconds` below the sum of the delays, or `workSeconds` above it. */
 const [roundingSeconds, workSeconds] = [0.05, 0.2];
 const minDelaysSeconds = 0.3;
 
 const isNear = (seconds: number, expected: number): boolean =>
   seconds >= expected - roundingSeconds && seconds <= expected + workSeconds;
 
-/** Whether `done` reports the time of the delays without its whole seconds. */
+/** Whether `done` reports the sum of the delays without its whole seconds. */
 function hasLostSeconds(stream: PacedStream, delays: number): boolean {
   const seconds = delaySeconds(stream, delays);
   return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
 }
 
-/** Whether no constant time can be near both remainders. */
+/** Whether the fractions of two sums differ so much that no constant time is near both. */
 const areApart = (one: number, other: number): boolean =>
   Math.abs((one % 1) - (other % 1)) > roundingSeconds + workSeconds;
 

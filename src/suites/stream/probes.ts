@@ -18,7 +18,7 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream, with the time by which the target's clock had been advanced at each event. */
+/** A stream. `clockAtEventsMs`: how far the target's clock had been advanced at each event. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
@@ -56,7 +56,7 @@ export const streamed = probe(
   }),
 );
 
-/** Optional features of a stream's request, with values that do not shorten the text. */
+/** Optional fields of a stream's request. Their values do not shorten the text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -109,7 +109,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Streams from a slow agent, with a limit of tokens unless that makes the stream too short. */
+/** Streams from a slow agent with a token limit. Repeats without the limit if the stream is too short. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },

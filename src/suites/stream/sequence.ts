@@ -90,7 +90,7 @@ const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string)
   let judged = 0;
   for (const exchange of found) {
     const order = orderAmong(exchange, found);
-    // SSE-17 judges how the stream of a failing agent ends, so here it counts as unfinished.
+    // Ignores how the stream of a failing agent ends, because SSE-17 judges that.
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
     if (said !== null) return breach(rule.expected, describe(exchange), exchange);

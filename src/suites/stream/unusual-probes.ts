@@ -30,10 +30,10 @@ const unusualContext = { $gt: "", "a.b": [1.5, null, {}], "": null, имя: "�
 /** JSON with unusual line ends, and with characters that templates and SQL interpret. */
 const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c": "\u2028\u0085end."}';
 
-/** Characters of two to four bytes, so that a server that cuts text by bytes splits a character. */
+/** Characters of two to four bytes. A server that cuts text by bytes would split a character. */
 const longWord = "ж世🙂é".repeat(40);
 
-/** Uses more than a thousand tokens, because a server may write such a count with a separator. */
+/** Uses over a thousand tokens, because a server may write large counts with a separator. */
 const longQuery = `${longWord} ${"a ".repeat(1100)}`;
 
 /** Some languages treat this query as false, so a server may take it for an absent one. */

@@ -132,7 +132,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Requests from before the run, which may expire from a rolling window at any time.
+    // Number of requests before the run. They may leave a rolling window at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");

@@ -24,14 +24,14 @@ export interface UsageReads {
   readonly usage: Exchange;
   readonly later: Exchange;
   readonly turns: readonly Exchange[];
-  /** Whether the key was unused before the run, so that no other client uses it. */
+  /** Whether the key was unused before the run, which suggests that no other client uses it. */
   readonly isFresh: boolean;
 }
 
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Returns how far the month's tokens grew between two reads, and how far they may. */
+/** Returns by how much the month's tokens grew between two reads, and the allowed growth. */
 export function tokenGrowth({
   usage,
   later,
@@ -105,7 +105,7 @@ export const everyUsageRead = probe(
 );
 
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /** Usage since the run's first read; `null` after an outage or in a new month. */
+  /** Usage since the run's first read; `null` with a test clock or after an outage. */
   readonly allAlong: UsageReads | null;
 }
 
@@ -152,9 +152,9 @@ export interface StreamAccounted extends UsageReads {
   readonly streamed: Exchange;
 }
 
-/** Separates the stream from earlier requests in `last_request`. */
+/** Pause before the stream, so that `last_request` differs from the time of earlier requests. */
 const waitBeforeStreamMs = 5000;
-/** For agents that do not follow the test clock and report whole seconds. */
+/** Extra pause for agents that ignore the test clock and report times in whole seconds. */
 const extraRealWaitMs = 1100;
 
 export const streamAccounted = probe(
@@ -177,7 +177,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(extraRealWaitMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // Another check compares the `Remaining` of this response with that of the next.
+  // Another check compares `Remaining` in this response and in the next one.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

@@ -7,7 +7,7 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum delay of a first delivery, because a sender may poll its queue every few seconds. */
+/** Maximum wait for a first delivery. A target may poll its delivery queue only every few seconds. */
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
@@ -34,7 +34,7 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Some targets delay the response to an advance until their deliveries are done.
+  // Checks before the first advance: some targets respond to an advance only after their deliveries.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;

@@ -41,7 +41,7 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Leaves out the last rejections, because the key may have too many webhooks by then. */
+/** Leaves out rejections at the end, because the key may have reached its maximum number of webhooks. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);

@@ -13,7 +13,7 @@ import { respondsQuickly } from "../../run/discovery/webhook-agent.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { ProbeContext } from "../../run/probe.ts";
 
-/** Prefix of receiver addresses for webhooks, in contrast to those for alerts. */
+/** Prefix of receiver addresses for webhooks. Addresses for alerts lack this prefix. */
 export const hookPrefix = "webhook-";
 
 export interface ReceiverReach {
@@ -48,7 +48,7 @@ interface WebhookOptions {
   readonly secret?: string | null;
   readonly query?: string;
   readonly replies?: readonly Reply[];
-  /** Whether the receiver expects another secret than the webhook has. */
+  /** Whether the receiver expects a secret that differs from the webhook's secret. */
   readonly isMismatched?: boolean;
   readonly since?: RequirementSet;
 }
@@ -98,7 +98,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns the id of a created webhook; `null` if none can be used in a path. */
+/** Returns the id of a created webhook; `null` if no id is usable in a path. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -125,7 +125,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An earlier search has found that these agents are unsuitable.
+  // Whether the run has not invoked the agent. Agents that an earlier search invoked are unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];

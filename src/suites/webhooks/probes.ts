@@ -37,7 +37,7 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 export type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** The run creates these even if the key has few requests a minute. */
+/** Webhooks that the run creates even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
@@ -61,7 +61,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, status: 200 },
 } as const;
 
-/** Fills several TCP segments but costs few tokens. */
+/** A text that fills several TCP segments, but costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -203,7 +203,7 @@ export const malformedWebhooks = probe(
   },
 );
 
-/** An error that names both missing fields may differ from the documented form. */
+/** Leaves out two required fields. An error about two fields may differ from the documented form. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

@@ -23,7 +23,7 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** The webhook with this secret has a query in its URL. A failed first delivery tests the retry's query, too. */
+/** Secret of the webhook whose URL has a query. Its first delivery fails, to test the retry's query. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
 /** A server that parses this query and writes it again would change it. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
@@ -75,7 +75,7 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/** The URL lacks the prefix that checks of retries look for. */
+/** Opens two webhooks with one URL. The URL lacks `hookPrefix`, so checks of retries ignore its deliveries. */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,

@@ -9,11 +9,9 @@ export interface KeptBody {
 }
 
 /**
- * How an exchange ended:
- * - `complete`: the client got the whole response.
- * - `client left`: the client closed its connection before.
- * - `broken`: the upstream's connection broke after the head of the response.
- * - `no response`: the upstream gave none, and the forwarder answered in its place.
+ * How an exchange ended. `complete`: the client got the whole response. `client left`: the client closed its connection
+ * early. `broken`: the upstream's connection broke after the response head. `no response`: the upstream sent nothing,
+ * so the forwarder sent its own response.
  */
 export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
@@ -23,7 +21,7 @@ export type ForwardedEnd =
 export interface ForwardedExchange {
   readonly method: string;
   readonly url: string;
-  /** Names and values in turn, as the client sent them. */
+  /** Header names and values in turn, as the client sent them. */
   readonly requestHeaders: readonly string[];
   readonly requestBody: KeptBody;
   readonly sentMs: number;

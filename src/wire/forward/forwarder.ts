@@ -24,7 +24,7 @@ export interface ForwarderOptions {
   /** Certificate and key in PEM, to serve HTTPS; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly now: () => number;
-  /** Must be fast, because clients wait meanwhile. */
+  /** Must be fast, because it delays the responses to all clients. */
   readonly onExchange: (exchange: ForwardedExchange) => void;
 }
 
@@ -35,8 +35,8 @@ export interface Forwarder {
 }
 
 /**
- * Starts a reverse proxy. Passes everything on at once, except headers for a single connection. @throws {Error} the
- * error of Node, with its `code`, if it cannot listen
+ * Starts a reverse proxy, which forwards everything at once except hop-by-hop headers. @throws {Error} the error of
+ * Node, with its `code`, if the proxy cannot listen
  */
 export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { network = plainNetwork, host, port, upstream } = options;
@@ -65,7 +65,7 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
-/** Longer than clients keep an idle connection, so that none is closed during a request. */
+/** Longer than clients keep idle connections, so that the forwarder never closes one as a request arrives. */
 const keepAliveMs = 72_000;
 
 function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
@@ -94,7 +94,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
   });
 }
 
-/** Also accepts a whole URL, which some clients send as to a forward proxy. */
+/** Returns the path of a request. Some clients send a whole URL, as to a forward proxy. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";

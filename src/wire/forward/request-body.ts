@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/** Headers that a proxy must not pass on (RFC 9110, 7.6.1), except `trailer`, which this one does. */
+/**
+ * Hop-by-hop headers, which a proxy must not forward (RFC 9110, 7.6.1). Omits `trailer`, because this proxy forwards
+ * trailers.
+ */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -11,7 +14,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Returns the headers that a proxy passes on. `raw`: names and values in turn, as in `rawHeaders`. */
+/** Returns the headers that a proxy forwards. `raw` has names and values in turn, as in `rawHeaders`. */
 export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly string[] = []): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
@@ -38,7 +41,7 @@ function namedByConnection(raw: readonly string[]): string[] {
 
 export type OutgoingBody = Buffer | PassThrough | null;
 
-/** Reads a body: as a buffer if it arrives with the head, else as a stream. Calls `onReady` once. */
+/** Passes the request body to `onReady`: a buffer if the body arrives with the head, else a stream. */
 export function takeBody(
   incoming: IncomingMessage,
   onPiece: (piece: Uint8Array) => void,

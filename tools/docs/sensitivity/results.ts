@@ -1,7 +1,7 @@
 import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
-/** How few requests too many a run detects, by tier and situation. */
+/** Smallest number of admitted requests at which a run detects the loose limit, by tier and situation. */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;
   readonly detected: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;

@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Conditions of a run: an unused key (`isFresh`), and a test clock. */
+/** Conditions of a run: whether its key is unused, and whether the target has a test clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -28,14 +28,14 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Time that a run may still wait: all of it, or what is left after a minute. */
+/** Waiting time that a run has left: the whole time, or the rest after a minute. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
 export interface LooseLimit {
-  /** One of these checks must detect the server. */
+  /** Ids of checks. At least one of them must detect that the limit is too loose. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (

@@ -18,7 +18,7 @@ export interface SimulatedTarget {
   /** A request is admitted only if all limiters have room. */
   readonly limiters: readonly Limiter[];
   readonly advertised: Limiter;
-  /** The target's time when the run begins, as Unix time. Fixed windows may begin on the full minute. */
+  /** Unix time of the target when the run begins. It decides when the next fixed window begins. */
   readonly startMs: number;
   readonly isFresh: boolean;
   readonly hasClock: boolean;

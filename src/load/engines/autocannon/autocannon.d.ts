@@ -2,8 +2,8 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The options of autocannon that the harness uses. The published types of autocannon are out of date.
-   * Its options for rates are not used: with a rate, autocannon keeps no constant pace and falsifies latencies.
+   * The autocannon options that the harness uses: the published types are outdated. Rate options are omitted, because
+   * with them autocannon falsifies latencies.
    */
   interface CannonOptions {
     readonly url: string;

@@ -74,7 +74,9 @@ export async function sendFlows(
   }
 }
 
-/** Returns the flows that autocannon can send: none through a proxy, or if the server closes connections. */
+/**
+ * Returns the flows that autocannon can send. Returns none if requests need a proxy or the server closes connections.
+ */
 async function autocannonFlows(
   flows: readonly Flow[],
   {
@@ -91,7 +93,7 @@ async function autocannonFlows(
   return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
-/** Counts requests. `planned` equals `sent` if the number of requests depends on the responses. */
+/** Counts requests. If the number of requests depends on the responses, `planned` is the same as `sent`. */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
   const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);

@@ -10,7 +10,7 @@ import type { Header } from "../../../evidence/exchange.ts";
 
 /** Timeout of a response, in seconds. Agents have 30 seconds by default. */
 const timeoutSeconds = 40;
-/** How many milliseconds responses in flight may still take after a stop. */
+/** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
 
 /** Whether autocannon can send a flow. It can only repeat equal requests and read whole responses. */
@@ -19,7 +19,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server never read the request, because its previous response said `Connection: close`. */
+  /** Whether the server never read the request: the previous response on the connection said `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -40,7 +40,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Sends again, on new connections, the requests that the server did not read.
+    // Resends the requests that the server did not read, on new connections.
     const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
@@ -108,7 +108,7 @@ function createListener(
   };
   return {
     sent: (connection) => {
-      // autocannon has reconnected and sends the next request, without reporting that the last one failed.
+      // autocannon reconnects without reporting that the previous request failed, so this call records the failure.
       fail(connection, false);
       underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
     },
@@ -166,7 +166,7 @@ export interface AutocannonListener {
 
 export interface AutocannonRun {
   readonly done: Promise<void>;
-  /** Ends each connection after the response to its last request. */
+  /** Sends no new requests, and ends each connection after the response to its pending request. */
   readonly end: () => void;
   /** Ends all connections immediately. Requests in flight get no response. */
   readonly stop: () => void;

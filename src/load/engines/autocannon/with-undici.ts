@@ -14,7 +14,7 @@ import type { PreparedRequest } from "./request.ts";
 export const openLoadTransport = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
   openTransport({ now: epochMs, clockOffsetMs: () => 0, network, onHarnessLimit });
 
-/** How many milliseconds responses in flight may still take after a stop. */
+/** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
 
 export interface UndiciOptions {
@@ -146,7 +146,7 @@ const maxUntilRefused = 20_000;
 /** Milliseconds to wait beyond `retry_after`, because the clocks of the limiter and of this machine differ. */
 const marginMs = 100;
 
-/** Sends requests until one is refused, and retries when `retry_after` is over. Some rounds also retry too early. */
+/** Sends requests until one is refused, and retries after `retry_after`. Some rounds also retry earlier on purpose. */
 async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
   const refusal = await sendUntilRefused(send, signal);
   const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;

@@ -146,7 +146,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the machine's CA certificates and the user's into one file, because k6 then reads no other. */
+/** Writes the CA certificates of the machine and the user into one file, because k6 reads only that file. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

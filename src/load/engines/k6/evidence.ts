@@ -22,7 +22,7 @@ export interface CollectedLines extends CollectedSamples {
 }
 
 export interface LineCollector {
-  /** Takes a line. Returns false for a line that no script of this package wrote. */
+  /** Reads a line of k6's output. Returns false if no script of this package wrote the line. */
   readonly take: (line: string) => boolean;
   readonly counts: Readonly<RequestCounts>;
   readonly collected: () => CollectedLines;
@@ -115,7 +115,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // `planned` is a sum, because only k6 knows which part of the load this process should send.
+    // `planned` is computed, because k6 does not report how many requests this process should send.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

@@ -7,7 +7,7 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evide
 
 const count = z.int().nonnegative();
 
-/** One request and its response. `sentMs` is the earliest possible time, `headMs` and `endMs` the latest. */
+/** One request and its response. Rounding may make `sentMs` too early, and `headMs` and `endMs` too late. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
   /** When a constant-rate flow planned to send the request; `null` in other flows. */
@@ -56,7 +56,7 @@ const orNullTest =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** One test for each field of a usual sample. They are faster than {@link sampleLineSchema}. */
+/** One test per field of a typical sample line. These tests are faster than {@link sampleLineSchema}. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,

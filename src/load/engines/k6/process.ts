@@ -124,7 +124,7 @@ function cpuSecondsOf(pid: number): number | null {
   }
 }
 
-/** Returns the highest CPU use of a process in any second of a span, in cores; `null` if unknown. */
+/** Returns a process's highest CPU use, in cores, during any second of a time span; `null` if unknown. */
 export function peakCpuShare(readings: CpuReadings, fromMs: number, toMs: number): number | null {
   const during = readings.filter(({ atMs }) => atMs >= fromMs - CPU_INTERVAL_MS && atMs <= toMs + CPU_INTERVAL_MS);
   const shares = during.flatMap((later, at) => {

@@ -102,7 +102,7 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
-/** Returns each night's usual latency range: median ± 2 standard deviations of the nights since the last change. */
+/** Returns the usual latency range for each night: median ± 2 standard deviations since the last change. */
 function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],

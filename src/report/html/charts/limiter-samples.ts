@@ -84,9 +84,7 @@ export interface WindowCounts {
   readonly max: number;
 }
 
-/**
- * Counts admitted requests per rolling window. If they exceed the limit, uses fixed windows if that lowers the maximum.
- */
+/** Counts admitted requests per rolling window. Above the limit, tries fixed windows and keeps the lower maximum. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -143,7 +141,7 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns a function that numbers the fixed rate-limit window of a response, by its reset header or date. */
+/** Returns a function that computes the index of a response's window from its reset header or `Date`. */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,

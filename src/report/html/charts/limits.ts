@@ -185,7 +185,7 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests per minute, because the evidence of long loads has only counts. */
+/** Charts admitted and refused requests per minute. A long load records only counts, not each request. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -124,7 +124,7 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** Below about this many seconds, the scale is nearly linear, because a logarithmic scale cannot show 0. */
+/** Below about this many seconds, the scale is linear, because a logarithmic scale cannot show 0. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */

@@ -16,7 +16,7 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/** Charts stream events over time, and shows similar streams of an agent only once; `null` without streams. */
+/** Draws the events of streams over time. Of similar streams, only the first is drawn. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;

@@ -104,7 +104,7 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   ];
   const above = values.filter((value) => value > 0);
   if (scale === "logarithmic" && above.length > 0) return logarithmicScale(lowestOf(above), highestOf(above));
-  // Leaves room at the top, where a reference line would overlap the label of the axis.
+  // Adds room at the top, so that a reference line does not overlap the axis label.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }

@@ -12,15 +12,15 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Tables for finding the request that opens a window, although the exact time of each request is unknown. */
+/** Tables for finding the request that opens a window. The exact time of each request is unknown. */
 export interface Openers {
   /** Latest possible times of the requests that may open a window, in ascending order. */
   readonly latest: Float64Array;
-  /** For each index of `latest`, the earliest possible time of the requests from this index on. */
+  /** `earliestStartFrom[i]` is the earliest possible time of the requests in `latest` from index i on. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`, the time by which one of the requests from this index on was certainly decided. */
+  /** `earliestEndFrom[i]` is the time by which some request from index i on was certainly decided. */
   readonly earliestEndFrom: Float64Array;
   readonly pushers: readonly Span[];
 }
@@ -30,8 +30,8 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits fixed windows, each of which begins with a counted request; `null` if impossible. `open`: possible ends, in ms,
- * of a window that had begun before the history.
+ * Fits windows that open with a counted request; `null` if impossible. `open`: possible ends, in ms, of a window
+ * already open at the start.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,

@@ -87,13 +87,13 @@ export interface Witness {
 
 export type IsBreach = (history: History) => boolean;
 
-/** A subset of the requests: for each decision, how many of its requests are in the subset. */
+/** For each decision, how many of its requests belong to the subset. */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
 /** Maximum number of requests to examine in the search for a witness. This takes about a second. */
 const maxExaminedRequests = 60_000;
 
-/** Finds few requests whose outcomes prove a breach, even if all other outcomes are unknown. */
+/** Finds a small set of requests whose outcomes alone prove a breach. */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
   const all = requestsIn(ordered);

@@ -70,7 +70,7 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // Requests at the same time need no tolerance for rounding, because nothing is refilled between them.
+  // Simultaneous requests need no tolerance for rounding, because the bucket refills nothing between them.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;

@@ -13,12 +13,11 @@ export interface RefusalReasons {
   readonly unexplained: readonly Decision[];
 }
 
-/** Maximum number of rounds. Refusals that are still open afterwards count as explained. */
+/** Maximum number of rounds. Refusals that are still pending afterwards count as explained. */
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made. A refused request may count, and so explain later refusals, but
- * not earlier ones.
+ * Finds the refusals that some limiter may have made. Refused requests may count too, and so explain later refusals.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -47,7 +46,7 @@ function createReasonTest(
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // An unanswered request may have been refused, and a refusal may restart the time of a window.
+  // An unanswered request may have been a refusal that restarted a window.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -76,13 +75,11 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /**
-   * Returns the time of the first refusal that may have prolonged this refusal's window; `Infinity` if there is none.
-   */
+  /** Returns when the first refusal came that may have prolonged the window; `Infinity` if there is none. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Finds chains of refusals, in which each refusal comes less than a window after the previous refusal. */
+/** Finds chains of refusals with less than one window length between neighbours. */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): RefusalChains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];

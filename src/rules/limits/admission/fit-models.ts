@@ -20,10 +20,7 @@ import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type 
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
-/**
- * A model of a limiter, with sets of refusals that it cannot have made, one for each way to fit the history. The model
- * does not fit if there is no set.
- */
+/** A limiter model with one set of unexplained refusals for each fit. Without a set, the model does not fit. */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -32,11 +29,11 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** The refusals that a separate limiter of bursts cannot have made. Contains all refusals if no such limiter fits. */
+  /** Refusals that a separate burst limiter cannot have made; all refusals if no such limiter fits. */
   readonly burst: readonly RefusalSet[];
 }
 
-/** Fits every model. Each rate limit must explain the refusals in `open`. Refusals in `mayCount` may use up limits. */
+/** Fits every model to the refusals in `open`. Refusals in `mayCount` may use up limits. */
 export function fitModels(
   history: History,
   limits: TierLimits,
@@ -69,7 +66,7 @@ function createFitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
-  // An unanswered request may have been refused, and a refusal may restart the time of a window.
+  // An unanswered request may have been a refusal that restarted a window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -88,7 +85,7 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, a window that has room for all admitted requests explains the history.
+    // Without refusals, a window fits if it has room for all admitted requests.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -121,7 +118,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models of each limit that, together with models of the other limits, explain every refusal. */
+/** Returns the models of each limit that can explain every refusal together with the other limits. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

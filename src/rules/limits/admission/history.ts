@@ -29,7 +29,7 @@ export interface Counted {
 
 export type CountedSpan = Span & Counted;
 
-/** The limiter's decision, at an unknown time within `decided`, on one or several equal requests. */
+/** The limiter's decision on one or several equal requests. Its time lies somewhere in `decided`. */
 export interface Decision extends Counted {
   readonly id: string;
   /** When the decision was made, on the limiter's clock. Without a response, `toMs` is `Infinity`. */
@@ -53,13 +53,13 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/** For each limit, the span in which one of its fixed windows ends according to the target's headers. */
+/** For each limit, when one of its fixed windows ends, according to the target's headers. */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /** Until when each request before the history may still hold a concurrency slot. Default: no such requests. */
+  /** Times until which requests before the history may still hold a concurrency slot. Default: no such requests. */
   readonly lingeringUntilMs?: readonly number[];
   readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
@@ -85,7 +85,7 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** Minimum time that the agent worked on the request. Default: 0 (unknown). */
   readonly minOccupiedMs?: number;
-  /** Maximum time of a byte in the network. It proves how long a stream held its slot. Default: unknown. */
+  /** Maximum network delay, which shows how long a stream held its slot. Default: unknown. */
   readonly maxTransitMs?: number;
 }
 
@@ -114,7 +114,7 @@ function certainHold(request: ObservedRequest): Span | null {
 
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome that a response shows. Health requests are `failed`, as no limit decides on them. */
+/** Returns the outcome that a response shows. Health requests count as `failed`, because no limit applies to them. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

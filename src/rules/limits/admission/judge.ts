@@ -18,7 +18,7 @@ export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** A verdict that says which limit is broken and how, but neither describes nor proves the breach. */
+/** A verdict that says only which limit is broken and how, without a description or proof. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
@@ -50,7 +50,10 @@ export function judgeAdmission(
   };
 }
 
-/** Decides whether an allowed limiter explains a history. If `everyReading`, finds all explanations, else the first. */
+/**
+ * Decides whether an allowed limiter explains a history. `everyReading`: whether to find all explanations, not only the
+ * first.
+ */
 export function decideVerdict(
   history: History,
   limits: TierLimits,
@@ -96,7 +99,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/** Says which limit is broken: the hour's, or else the minute's, if no limiter without an added burst explains it. */
+/** Names the limit whose models all fail, the hour before the minute. Ignores models with an added burst. */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
@@ -108,7 +111,7 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst comes on top of the limit per minute. Both values if both are possible. */
+  /** Whether the burst is added to the limit per minute. Contains `true` and `false` if both are possible. */
   readonly burstAdds: readonly boolean[];
   /** Whether refused requests use up the limits. Contains `true` and `false` if both are possible. */
   readonly refusalsCount: readonly boolean[];
@@ -123,7 +126,7 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/** Describes whether refused requests count toward the limits (LIM-16). The document does not say. */
+/** Describes whether refused requests count toward the limits, which the document leaves open (LIM-16). */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

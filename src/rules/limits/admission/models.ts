@@ -31,7 +31,7 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/** The refusals that a limiter cannot have made, although it can have admitted the requests. */
+/** The fit of a limiter that can have admitted the requests. `unexplained`: refusals that it cannot have made. */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }

@@ -8,13 +8,10 @@ export interface PhaseRange {
   readonly toMs: number;
 }
 
-/** Fits the limiters of all phases in a range at once. A refusal is explained if any phase explains it. */
+/** Fits limiters with any phase in a range. A refusal counts as explained if one phase explains it. */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
-/**
- * Searches the ranges for phases that explain the history, by halving (see docs/judging-limits.md). Returns the
- * smallest sets of unexplained refusals.
- */
+/** Halves the ranges to find phases that explain the history. Returns the smallest sets of unexplained refusals. */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
   let open: readonly PhaseRange[] = ranges;
@@ -36,7 +33,7 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/** Returns how often `searchPhases` may halve a range: more often for fewer requests, which cost less. */
+/** Returns how often `searchPhases` may halve a range. Fewer requests allow more halvings in the same time. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -51,7 +48,7 @@ export interface Announcement {
 const secondMs = 1000;
 /** Maximum difference between two reports of the same reset, which servers may round differently. */
 const maxApartMs = 2 * secondMs;
-/** This many values of `Remaining` prove fixed windows, and so do `Reset-After` values that span `minSeconds`. */
+/** Fixed windows are proven by this many `Remaining` values, or by `Reset-After` values `minSeconds` apart. */
 const minValues = 3;
 const minSeconds = 10;
 
@@ -89,7 +86,7 @@ function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/** Returns the possible phases of fixed windows. If `announced` is known, only those that end within it. */
+/** Returns the possible phases of fixed windows. If `announced` is given, a window must end within it. */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

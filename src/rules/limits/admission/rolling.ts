@@ -27,9 +27,9 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   return { unexplained };
 }
 
-/** Whether the requests can have had times such that no window contains more than `limit` of them. */
+/** Whether the requests can lie so that no window contains more than `limit` of them. */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // `chosen[n]` is the time of all requests from rank `upToRank[n - 1]` up to `upToRank[n]`.
+  // `chosen[n]` is the time of the requests with ranks from `upToRank[n - 1]` to `upToRank[n] - 1`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -51,9 +51,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   return true;
 }
 
-/**
- * Returns the largest number of requests certainly in one window that excludes its end. Sort `admitted` by `fromMs`.
- */
+/** Returns the maximum number of requests certainly in one half-open window. `admitted` must be sorted by `fromMs`. */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
@@ -68,10 +66,10 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
   return max;
 }
 
-/** Maximum length, in windows, of the spans in which `minByCounting` counts the admitted requests. */
+/** `minByCounting` counts requests in spans of up to this many window lengths. */
 const maxWindows = 16;
 
-/** Returns a lower bound of the capacity if windows open with a request and refusals may prolong them. */
+/** Returns a lower bound of the capacity. Windows open with a request, and refusals may prolong them. */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
@@ -86,10 +84,7 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   return min;
 }
 
-/**
- * Bounds the capacity from below. No window opens in a gap without requests, so the requests one window length later
- * share a window.
- */
+/** Bounds the capacity from below. Requests that come one window length after an empty gap share a window. */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
   let min = 0;

@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
 
-/** Returns the most concurrency slots that were certainly held at once, and when. */
+/** Returns the maximum number of concurrency slots certainly held at once, and its time. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);

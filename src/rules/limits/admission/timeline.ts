@@ -1,7 +1,7 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 
-/** The earliest and the latest possible times of some requests. Each list is sorted on its own. */
+/** The earliest and the latest possible times of some requests. The two lists are sorted independently. */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
@@ -17,13 +17,10 @@ export interface TimedRefusal {
   readonly refusedBefore: number;
 }
 
-/**
- * A history prepared for fitting models. Spans are on the limiter's clock, and `counted` includes refusals that may
- * count toward the limit.
- */
+/** A history prepared for fitting models, by the limiter's clock. `counted` includes refusals that may count. */
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
-  /** Subsets of the admitted requests: first all of them, then only those with ever shorter spans. */
+  /** All admitted requests first, then ever smaller subsets with shorter spans. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
@@ -112,7 +109,7 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
-/** Returns a function from a request's position to its index in the tally. Positions must not decrease. */
+/** Returns a function from a request's rank to its index in the tally. Ranks must not decrease between calls. */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

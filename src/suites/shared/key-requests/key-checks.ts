@@ -50,7 +50,7 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // Only endpoints that name an agent and respond at once.
+  // Tested only on endpoints whose requests name an agent and get a response at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
   // Sent twice, because a server may reject only the first request.
@@ -104,7 +104,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // A 401 with this code proves enough, even if no valid key succeeded on the endpoint.
+  // The error code of a 401 is proof enough, even if the endpoint never accepted a valid key.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";

@@ -45,7 +45,7 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 /** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
-/** Swaps upper and lower case in a key; `null` unless its letters have `caseCount` cases. */
+/** Swaps upper and lower case in a key. Returns `null` unless the key uses exactly `caseCount` cases. */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
@@ -77,7 +77,7 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
 
 export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
 
-/** The webhook gets no deliveries, because the run does not remove the agent. */
+/** Returns a webhook without deliveries: it selects only `deployment.deleted`, and the run deletes no agent. */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -85,7 +85,7 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }
 
-/** Existing objects that valid requests name, such as agents and webhooks; `null` if the run lacks one. */
+/** Existing objects that valid requests need, such as agents and webhooks. `null`: the run has none. */
 export interface Fixtures {
   readonly agent: string | null;
   readonly webhook: ReturnType<typeof idleWebhook> | null;

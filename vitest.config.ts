@@ -76,8 +76,8 @@ process.env["NODE_COMPILE_CACHE"] = compileCache as string;
 export default defineConfig({
   test: {
     globalSetup: ["tools/vitest.global.mjs"],
-    // Many tests wait most of the time, so two cores can serve seven workers.
-    maxWorkers: 7,
+    // Many tests wait most of the time, so two cores can serve seven workers. Trials wait less.
+    maxWorkers: process.env["CONFORMANCE_TESTS"] === undefined ? 7 : 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -44,7 +44,7 @@ function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> 
   return malformed.length === 0 ? {} : { malformed };
 }
 
-/** Returns the rules that a body breaks; `null` if the body is compressed, which nobody asked for. */
+/** Returns the rules that a body breaks; `null` if the body cannot be read because it is compressed. */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
   text: string,
@@ -87,7 +87,7 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "h
   endMs: toMicroseconds(endMs),
 });
 
-/** Rounds milliseconds to microseconds, which are exact enough for any engine and short as text. */
+/** Rounds milliseconds to whole microseconds, which keeps the text of the evidence short. */
 export const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
 /** Returns epoch milliseconds with a fraction, by a clock that never goes back. */

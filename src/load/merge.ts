@@ -79,5 +79,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** Returns the first value that is not `null`: only one process measures, for example, the usage report. */
+/** Returns the first value that is not `null`. Only one process has each of these values. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -13,7 +13,7 @@ const hookSecret = "load-webhook-secret";
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
-/** Registers a webhook. Each retry uses a new address, because a request without a response may have succeeded. */
+/** Registers a webhook. Each retry uses a new address, because an earlier attempt may have succeeded unnoticed. */
 export async function registerWebhook(
   scenario: Scenario,
   options: EngineOptions,

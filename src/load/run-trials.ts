@@ -30,7 +30,7 @@ export interface TrialObservations {
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Finds what disturbed the trial without being the target's fault, such as other traffic on the key. */
+  /** Finds disturbances that are not the target's fault, such as other traffic on the key. */
   readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
   readonly tearDown: () => Promise<void>;
 }
@@ -71,7 +71,7 @@ export interface RunTrialsOptions {
   readonly dashboardOf: (trial: LoadTrial) => string | null;
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** Number of connections of the largest trial. If a process cannot open as many, nothing is sent. */
+  /** Number of connections of the largest trial. The trials do not start if a process cannot open so many. */
   readonly maxConnections: number;
   readonly messages: Messages;
   readonly signal: AbortSignal;
@@ -84,7 +84,7 @@ export interface RunTrialsOptions {
   readonly connectTo?: typeof connectTo;
 }
 
-/** Sends and judges the trials one by one. Skips the rest if `signal` aborts or the target dies. */
+/** Sends and judges the trials one by one. Skips the remaining trials if `signal` aborts or the target dies. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
   const stop = new AbortController();
@@ -227,7 +227,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** The setting that the user must make for each need of a scenario, as text for the report. */
+/** How the user fulfils each need of a scenario, as text for the report. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

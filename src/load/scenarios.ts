@@ -2,7 +2,7 @@ import { scenarios } from "../../scenarios/all.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import { customTier, publishedTierNames, publishedTiers, type TierName, tierNames } from "../spec/tiers.ts";
 
-// Only this module of src imports the folder `scenarios`; others get scenarios and types from here.
+// Import scenarios and their types from this module, never directly from the folder `scenarios`.
 
 export { scenarios } from "../../scenarios/all.ts";
 export { atSpeed, earlyRetrySeconds, lateRetrySeconds, requestCount } from "../../scenarios/scenario.ts";

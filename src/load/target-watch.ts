@@ -8,9 +8,9 @@ import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
-  /** Reports the counts so far. After a failed request, the watch tries to connect at once. */
+  /** Tells the watch the counts so far. After a failed request, the watch tries to connect at once. */
   readonly observe: (progress: LoadProgress) => void;
-  /** Ends the watch and returns the first outage. Waits until an unreachable target is back or counts as dead. */
+  /** Waits until an unreachable target is back or counts as dead. Ends the watch and returns the first outage. */
   readonly end: () => Promise<LoadOutage | null>;
 }
 
@@ -21,9 +21,9 @@ export interface WatchOptions {
 
 const connectEveryMs = 2000;
 const retryWhileAwayMs = 250;
-/** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
+/** A target counts as dead if it accepts no connection and sends no response for this many ms. */
 const deadAfterMs = 8000;
-/** A connection that fails within this time is refused. Later failures may come from a busy server's queue. */
+/** A connection that fails within this time was refused. A later failure may mean that the server is busy. */
 const maxRefusalMs = 1500;
 
 /** The target died, or its test clock can no longer be advanced. Ends the load. */
@@ -39,7 +39,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded to the load. Open connections may respond while new ones are refused. */
+  /** When the target last responded to the load. Open connections may still work while new ones are refused. */
   respondedMs: number;
   readonly isRefused: boolean;
 }
@@ -113,9 +113,9 @@ export interface StallTimeout {
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** How many ms beyond its expected duration a load may take, whether or not the target responds. */
+/** Extra ms beyond the expected duration that every load gets before it can count as stalled. */
 const graceMs = 60_000;
-/** After {@link graceMs}, the load counts as stalled if this many ms pass without a 2xx or 429. */
+/** After {@link graceMs}, a load counts as stalled if no 2xx or 429 arrives for this many ms. */
 const maxSilentMs = 45_000;
 
 class StalledError extends Error {

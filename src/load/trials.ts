@@ -19,9 +19,9 @@ export interface TrialChoice {
   readonly tiers: readonly TierName[];
   /** `first`: the engine that a scenario lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Installed engines. A scenario for other engines still gets a trial, which is skipped later. */
+  /** Installed engines. A scenario that needs another engine gets a trial, which is skipped later. */
   readonly engines: readonly EngineName[];
-  /** Whether the server can apply the limits that a scenario demands, as the embedded server can. */
+  /** Whether the server can apply the limits that a scenario demands. The embedded server can. */
   readonly usesScenarioLimits: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Estimate {
   readonly trial: LoadTrial;
   /** Number of requests that the trial certainly sends, including the harness's own. */
   readonly requests: number;
-  /** Flows without a known number of requests, such as `as many as 5 connections can in 3 s`. */
+  /** Descriptions of flows whose number of requests is unknown, such as `as many as 5 connections can in 3 s`. */
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;

@@ -3,23 +3,20 @@ import type { Duplex } from "node:stream";
 
 import { availableFiles } from "../base/open-files.ts";
 
-/**
- * The state of a connection: no head yet (`silent`), no whole body yet, a whole delivery, or no delivery
- * (`rejected`).
- */
+/** `silent`: no head yet. `incomplete`: no whole body yet. `complete`: a whole delivery. `rejected`: no delivery. */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
 /** Limits the number of a receiver's open connections. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as `rejected`. Calls `refuse`, which must close the connection, after a delay. */
+  /** Marks a connection as `rejected`, and later calls `refuse`, which must close the connection. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   readonly refusedCount: () => number;
 }
 
-/** Maximum number of open connections. Each takes 16 KB of memory, up to 75 KB with the longest head. */
+/** Maximum number of open connections. Each takes 16 to 75 KB of memory, depending on its head. */
 export const maxConnections = 2500;
-/** Number of file descriptors that the receiver leaves to the rest of the run. */
+/** Number of file descriptors that the receiver leaves free for other parts of the process. */
 const reservedFiles = 192;
 const minConnections = 32;
 
@@ -38,11 +35,11 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** Delay in ms for each open rejected connection, so that a flood gets at most 500 rejections a second. */
+/** Delay in ms per open rejected connection. This limits a flood to 500 rejections a second. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits a server's connections. Closes those first that will probably not bring a delivery. */
+/** Limits a server's connections. First closes connections that will probably not bring a delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();

@@ -21,7 +21,7 @@ export type Reply =
 export interface HookPlan {
   readonly secret: string | null;
   readonly otherSecrets?: readonly string[];
-  /** Replies in the order of the deliveries; the last reply repeats. Empty: always 204. */
+  /** Replies in the order of the deliveries; the last reply repeats. If empty, every reply is 204. */
   readonly replies: readonly Reply[];
   /** Whether a GET counts as a delivery: a sender may follow a redirect with a GET. Default: `false`. */
   readonly takesReads?: boolean;
@@ -37,9 +37,9 @@ export interface Hook {
   readonly otherSecrets: readonly string[];
   readonly deliveries: () => readonly Delivery[];
   readonly droppedCount: () => number;
-  /** Resolves to `true` if `count` deliveries arrived, and the receiver began to reply, within `realMs`. */
+  /** Whether the receiver begins to reply to `count` deliveries within `realMs`. */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Sends all replies of the kind `held`. From now on, they are sent at once. */
+  /** Sends all replies of the kind `held`. Later `held` replies are sent at once. */
   readonly release: () => void;
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
@@ -47,7 +47,7 @@ export interface Hook {
   readonly setAside: () => void;
 }
 
-/** The state of a hook, as plain JSON, from which another process can reopen it at the same address. */
+/** Plain JSON with which another process can reopen a hook at the same address. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
   readonly token: string;
@@ -62,7 +62,7 @@ export type OpenHook = ReturnType<typeof openHook>;
 export interface DeliveryStorage {
   /** Reserves space for a delivery to a hook that has `stored` deliveries. Returns `false` if space is lacking. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether a hook with this many stored deliveries stores no more, and only counts new ones. */
+  /** Whether a hook with this many stored deliveries is full, and only counts further ones. */
   readonly isFull: (stored: number) => boolean;
 }
 
@@ -171,7 +171,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A long body is stored only in part, but an eighth of its length counts, because reading it took time.
+  // Only part of a long body is stored, but reading all of it costs time.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
@@ -184,7 +184,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to `false` if `realMs` passed, or `end` was called, before the count reached `wanted`. */
+  /** Resolves to `true` when the count reaches `wanted`, and to `false` after `realMs` or after `end`. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

@@ -15,10 +15,10 @@ export { ReceiverError } from "./server.ts";
 export interface Receiver {
   readonly baseUrl: string;
   readonly address: string;
-  /** Opens a hook. Its name must be free, or its earlier hook set aside. */
+  /** Opens a hook. No other active hook may have the same name. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   readonly deliveries: () => readonly Delivery[];
-  /** Sets the function to be called with each delivery, and again with the same id if its reply changes. */
+  /** Sets a listener for deliveries. It gets a delivery again, with the same id, if the reply changes. */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
   readonly record: () => ReceiverRecord;
   readonly ignored: () => Readonly<IgnoredCounts>;
@@ -33,7 +33,7 @@ export interface ReceiverRecord {
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Number of deliveries so far. The ids of later ones continue the count. */
+  /** Number of deliveries so far. After a resume, new ids continue from this number. */
   readonly deliveries: number;
 }
 
@@ -56,9 +56,9 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Storage for the deliveries of a run: twice what runs against conforming targets have needed. */
+/** Storage for the deliveries of a run: twice what conforming targets have needed. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Limits of the storage for deliveries during a load, which causes thousands. */
+/** Limits of the storage for deliveries during a load. A load causes thousands of deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -133,9 +133,9 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
-/** Storage that each hook has even if `storage` is full, so that a flood to one hook does not hide others. */
+/** A flood to one hook may use up `storage`. Each hook can still store its first deliveries within these limits. */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Maximum storage that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
+/** Maximum storage that one delivery needs, in bytes. The receiver reads no body if less is left. */
 const maxDeliveryBytes = 512 * 1024;
 
 function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {

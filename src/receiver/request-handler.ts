@@ -8,7 +8,7 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepConnection, startReply } from "./send-reply.ts";
 
-/** `maxClockOffsetMs` includes an advance of the test clock that is under way. */
+/** `maxClockOffsetMs` also includes a clock advance that is still in progress. */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
@@ -17,7 +17,7 @@ export interface ReceiverClock {
 
 export interface IgnoredCounts {
   unknown: number;
-  /** Requests that are no delivery, such as a GET that tests whether the address exists. */
+  /** Requests that are not deliveries, such as a GET that tests whether the address exists. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;
@@ -29,7 +29,7 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries to an earlier receiver. The ids of new deliveries continue this count. */
+  /** Number of deliveries that an earlier receiver got. New delivery ids continue from this number. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
   /** Returns the response to the harness's own test request; `undefined` for any other `token`. */
@@ -40,7 +40,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // On a reused connection, some HTTP clients retry by themselves, which would look like a webhook retry.
+    // Some HTTP clients retry automatically on a reused connection. That would look like a webhook retry.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;

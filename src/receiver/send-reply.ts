@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { ReceivedDelivery, Reply } from "./hook.ts";
 
-/** Registers a connection that stays open on purpose. `drop` is called if there are too many of them. */
+/** Registers a connection that stays open on purpose. `drop` closes the connection when too many are open. */
 export type KeepConnection = (drop: () => void) => () => void;
 
 const maxKeptConnections = 64;

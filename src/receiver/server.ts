@@ -94,7 +94,7 @@ const reachabilityDeadlineMs = 5000;
 /** Maximum number of characters of a response to read. The receiver's own response is shorter. */
 const maxResponseBytes = 4096;
 
-/** Returns why a public URL does not lead to the receiver. Only the receiver responds with `wanted`. */
+/** Returns why a public URL does not lead to the receiver; `null` if the response is `wanted`. */
 export async function describeUnreachable(
   publicUrl: string,
   url: string,
@@ -126,7 +126,7 @@ export async function describeUnreachable(
   }
 }
 
-/** A proxy from environment variables does not lead to a receiver on this machine. */
+/** A proxy from environment variables cannot reach a receiver on this machine. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

@@ -50,15 +50,14 @@ export interface ForwardedAddresses {
 }
 
 /**
- * Returns the last address that is not a trusted proxy. Addresses before it could be forged. Source: RFC 7239, sections
- * 4 and 5.2.
+ * Returns the last hop that is not a trusted proxy: earlier hops may be forged. Source: RFC 7239, sections 4 and 5.2.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a trusted proxy names no valid client, the proxy's own address is the best that is known.
+    // If a trusted proxy sends no valid client address, the proxy's own address is used.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }

@@ -23,7 +23,7 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks an error message that follows the field's name directly, such as "would not be sent". */
+/** Marks an error message that starts with a verb, such as "would not be sent". */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
@@ -149,7 +149,7 @@ const problemOf = (issue: z.core.$ZodIssue, source: Source): string =>
 const formatPlace = ({ line, column }: Place): string => `(line ${line}, column ${column})`;
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  // For an invalid key of an object, zod nests the issue that tells the cause.
+  // If an object key is invalid, zod puts the actual cause into a nested issue.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   const place = path.replace(/^\./, "") || "the file";

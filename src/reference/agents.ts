@@ -16,7 +16,7 @@ export interface Conversation {
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /** Name by which clients call the entrypoint. Ends in `_stream` exactly if the entrypoint streams. */
+  /** Name by which clients call the entrypoint. The suffix `_stream` marks an entrypoint that streams. */
   readonly tag: string;
 }
 

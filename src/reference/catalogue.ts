@@ -25,7 +25,6 @@ import type { Patch } from "./patch.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** All faults. A fault breaks the clauses that are listed with it. */
 export const allFaults: readonly Patch[] = [
   ...requestFaults,
   ...rareRequestFaults,

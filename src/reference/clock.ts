@@ -11,14 +11,14 @@ export interface Clock {
 }
 
 export interface VirtualClock extends Clock {
-  /** Moves the clock forward by `ms` and runs all due timers. Awaits `settled` before each of them. */
+  /** Moves the clock forward by `ms` and runs all due timers. Awaits `settled` before each timer. */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** Time at which a virtual clock starts: like most real starts, not at the beginning of a minute. */
+/** Start time of a virtual clock. Like most real start times, it is in the middle of a minute. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
-/** Its timers do not keep the process alive. */
+/** Creates a clock with the machine's time. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -47,7 +47,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers counts whole milliseconds, and at least 1 ms for a timer that another timer sets.
+      // fake-timers uses whole milliseconds. A timer that another timer sets takes at least 1 ms.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },

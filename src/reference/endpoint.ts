@@ -20,7 +20,7 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/** Whether an endpoint is this server's own, which needs no key and has no limits. */
+/** Whether only this server has the endpoint. Such endpoints need no key and have no limits. */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

@@ -1,8 +1,8 @@
 import type { ClauseId } from "../spec/clauses.ts";
 
-/** A case that the document leaves open, this server's choice, and the variants with another choice. */
+/** An open question of the document, with this server's choice and the variants that choose differently. */
 export interface Gap {
-  /** The clauses whose checks show what a target does in this case; empty for none. */
+  /** Clauses whose checks show a target's choice. Empty if no check shows it. */
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
-/** The limits of each tier. The document names none for Enterprise, so this server chooses them. */
+/** The limits of each tier. The document has no limits for Enterprise, so this server chooses them. */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;
 
 export const referenceTiers: TierTable = {
@@ -11,7 +11,7 @@ export const referenceTiers: TierTable = {
 
 /** The restrictions of a key, and its usage before the server's start. Source: Resources, "API key". */
 export interface KeyTraits {
-  /** Seconds from the server's start, or from the key's issue, until the key expires; `null` for never. */
+  /** Seconds until the key expires, from the server's start or the key's creation; `null` for never. */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   readonly agents: readonly string[] | null;
@@ -63,7 +63,7 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),
   keyOf("oneAgent", "one_9yNv3QfE7sBt5uHk1DzMa6Xc", "pro", { agents: ["echo"] }),
   keyOf("elsewhere", "ip_0gSj4LwR8nCp2xFy6KdVb7Te", "pro", { allowedIps: ["203.0.113.9"] }),
-  // Contains the text `127.0.0.1`, from which tests send: a server must not compare addresses as substrings.
+  // `127.0.0.17` contains `127.0.0.1`, the tests' address. A server must not compare addresses as substrings.
   keyOf("nearby", "ip_3nQz7KtB5vMe0hXr9JwSa2Gd", "pro", { allowedIps: ["127.0.0.17"] }),
   keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
     tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,

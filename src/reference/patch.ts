@@ -10,7 +10,7 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
-/** Returns the functions of `base` that a fault or variant replaces. */
+/** Returns the new functions with which a fault or variant replaces functions of `base`. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /** A named change of the reference server's behaviour: a fault or a variant. */
@@ -19,11 +19,11 @@ export interface Patch {
   readonly kind: "fault" | "variant";
   readonly section: string;
   readonly summary: string;
-  /** The clauses that the patch breaks; for a variant, advisory clauses only. */
+  /** The clauses that the patch breaks. A variant breaks only advisory clauses. */
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** Runs that detect the patch: usual ones (`suites`), or only those with very many requests (`load`). */
+  /** `suites`: a usual run detects the patch. `load`: only a load run detects it. */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -66,12 +66,11 @@ type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 type Decide<D extends keyof Behaviour> = (...args: Arguments<D>) => Result<D>;
 
-/** Creates an override with which a decision (a function of `Behaviour`) always returns `value`. */
 export const always =
   <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
   () => ({ [decision]: () => value });
 
-/** Creates an override that edits a decision's result; `edit` gets the result and the arguments. */
+/** Creates an override that edits a decision's result. `edit` gets the result and the decision's arguments. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -89,7 +88,7 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Creates an override that depends on the last call of a decision. `last` returns that call's arguments. */
+/** Creates an override that can read the arguments of a decision's last call, through `last`. */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {
@@ -128,7 +127,7 @@ function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
   };
 }
 
-/** Replaces the status of every n-th successful response of an endpoint, where n is `every`. */
+/** Replaces the status of one in `every` successful responses of an endpoint. */
 export const overrideSuccessStatus =
   (endpoint: Endpoint, status: number, every = 1): Override =>
   (base) => {
@@ -163,7 +162,7 @@ export function withoutRateHeaders(
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Writes error bodies in form B, one of two forms in the document, and then applies `edit`. */
+/** Writes error bodies in the document's form B, and then applies `edit`. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 

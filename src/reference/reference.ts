@@ -44,19 +44,19 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
-  /** Whether requests need a key; with `none`, all requests without a valid key share one account. */
+  /** With `none`, requests need no key. All requests without a valid key then share one account. */
   readonly auth?: "keys" | "none";
   /** Token that callers must send to move the clock or change a deployment. Default: none. */
   readonly controlToken?: string | null;
-  /** Host names, other than loopback, under which the test control is on. Default: none. */
+  /** Host names at which the test control is on, in addition to loopback names. Default: none. */
   readonly controlHosts?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly tls?: TlsFiles | null;
   /** Folder that keeps webhooks, alerts and deliveries across restarts; created if missing. Default: none. */
   readonly dataFolder?: string | null;
-  /** Addresses that are not public but may get deliveries. A server on loopback always allows loopback. */
+  /** Private addresses that may get deliveries. A server on loopback always allows loopback addresses. */
   readonly allowDeliveriesTo?: readonly string[];
-  /** The place of the webhook receivers. A virtual clock waits longer for receivers outside this process. */
+  /** The process in which the webhook receivers run. A virtual clock waits longer for receivers outside this process. */
   readonly receivers?: ReceiverLocation;
   readonly onRequest?: (line: RequestLine) => void;
 }
@@ -77,14 +77,14 @@ export interface Reference {
   readonly signingSecret: string;
   advance(ms: number): Promise<void>;
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** A random id of the current start of the server. A new id tells a run that the server has restarted. */
+  /** Random id of this start of the server. A run notices a restart by the new id. */
   readonly startId: string;
   readonly startedMs: number;
   readonly auth: "keys" | "none";
   readonly hasVirtualClock: boolean;
   readonly paths: typeof undocumentedPaths;
   hasAgent(id: string): boolean;
-  /** Returns why the server does not deliver to a URL, or `null`. Does not resolve host names. */
+  /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
   removeAgent(id: string): void;

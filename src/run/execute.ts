@@ -81,12 +81,12 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Repeats a probe until no outage interrupts it, because later probes may need what it creates. */
+  /** Repeats a probe that an outage interrupted, because later probes may need the objects that it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
   };
-  /** Runs interrupted probes again, one at a time: if one crashes the target again, it is clear which. */
+  /** Reruns interrupted probes one at a time, to find out which one crashes the target. */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.takeNextToRerun(); each !== undefined; each = interruptions.takeNextToRerun())
       await runOne(each);
@@ -118,7 +118,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
-/** Runs probes on a shared test clock, with longer deadlines, because each may have to wait for all others. */
+/** Runs probes on a shared test clock. Deadlines are longer, because a probe may wait for all others. */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,

@@ -10,7 +10,7 @@ export interface Interruptions {
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   readonly takeNextToRerun: () => PlannedProbe | undefined;
-  /** Returns finished probes that must run again after an outage, because checks also judge later events. */
+  /** Returns finished probes to rerun after an outage: it may have prevented later events that checks judge. */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   readonly lostResult: () => ProbeRunResult;
   readonly reason: () => string | null;

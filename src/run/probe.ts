@@ -68,7 +68,7 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** Two more requests for the agent list or the usage, if the target lacks either of them. */
+  /** Two more requests for the agent list or the usage, if the target offers only one of them. */
   readonly again?: readonly Exchange[];
   /** Health responses of the agents that discovery found. */
   readonly health: readonly Exchange[];
@@ -140,7 +140,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Removes requests from the evidence that only later requirement sets judge. */
+  /** Returns the evidence without requests that only later requirement sets judge. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 

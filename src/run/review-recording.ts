@@ -25,7 +25,7 @@ export interface RecordedTraffic {
   readonly stopped: string | null;
 }
 
-/** Judges recorded traffic, and sends nothing: every probe of the suites must be of the stage `review`. */
+/** Judges recorded traffic without sending anything. All probes of the suites must be of the stage `review`. */
 export async function reviewRecording(traffic: RecordedTraffic, suites: readonly Suite[]): Promise<RunResult> {
   const exchanges = traffic.exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const maxClockMs = exchanges.reduce((max, { clockMs }) => Math.max(max, clockMs), 0);
@@ -67,7 +67,6 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   }
 }
 
-/** A recording has no clock to advance. */
 const unusableClock: ClockControl = {
   advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
   settleMs: 0,
@@ -88,7 +87,7 @@ export const noExchange: Exchange = {
 
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
-/** Returns a function that says how far the test clock may have been advanced by a time. */
+/** Returns a function that maps a time to the maximum advance of the test clock at that time. */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
   const sentMs = sortedBy(sorted, (each) => each.sentMs);

@@ -22,7 +22,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, for the report. If given, each request also carries it in a header. */
+  /** Start of the run, for the report. If given, the `User-Agent` header of each request contains it. */
   readonly started?: Date;
   readonly coverageSeed?: number;
   /** How long the target may refuse connections before the run gives up, in milliseconds. Default 8000. */

@@ -7,7 +7,7 @@ import { needsMoreTime, type SkipCause, SkipError, TargetUnavailable } from "./s
 import type { RunClock } from "./time/run-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
-/** Everything needed to run probes stage by stage, or to simulate that for the command `plan`. */
+/** Everything needed to run probes stage by stage. The command `plan` uses it to simulate a run. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
@@ -64,7 +64,7 @@ export async function runOrSkip(
   }
 }
 
-/** The length of a rate-limit window of a minute, plus a second because headers give whole seconds. */
+/** A rate-limit window of one minute, plus one second because headers give whole seconds. */
 const windowWithMarginMs = 61_000;
 
 function explainTooFewRequests(
@@ -116,8 +116,7 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // In real time, an outage ends a probe at once. With a test clock, an abandoned probe would go on advancing the
-    // clock.
+    // With a test clock, an outage must not abandon a probe, which would continue to advance the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

@@ -10,7 +10,7 @@ interface ProbeAttempt {
   isOver: boolean;
 }
 
-/** Gives each attempt of a probe its own view of the webhook receiver, without earlier attempts' deliveries. */
+/** Gives each attempt of a probe a view of the webhook receiver that hides earlier attempts' deliveries. */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
   sinceOf: (each: P) => RequirementSet,

@@ -45,7 +45,7 @@ export interface RunOptions extends SendingOptions {
   readonly stopsAt?: (breach: Judgement) => boolean;
   /** Whether to announce the run on this machine, and to look for other users of its keys. Default: `false`. */
   readonly announces?: boolean;
-  /** Why the run must not send anything, in a sentence that the report shows. Nothing is judged then. */
+  /** Why the run must not send anything, as a sentence for the report. Nothing is judged. */
   readonly obstacle?: string;
 }
 
@@ -62,7 +62,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // A receiver that stays open still waits on the run's clock, and `end` would abort these waits.
+    // An open receiver still waits on the run's clock. `end` would abort these waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -135,7 +135,7 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** Changes to another key and repeats the discovery, if that key turns out to have a higher limit. */
+/** Repeats the discovery with another key if that key has a higher limit than the current one. */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -216,7 +216,7 @@ async function runProbesAndJudge(
   };
 }
 
-/** Whether a check of request counts fails. Another client with the same keys could be the cause. */
+/** Whether a check of request counts fails, which another client with the same keys could cause. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");

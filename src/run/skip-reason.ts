@@ -14,17 +14,17 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/** A way to make a skipped check run: a text for users, a part of the target or setting, or several of these. */
+/** A way to enable a skipped check: a text, a need or setting, or a choice of several. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/** Why a check or a probe was skipped. No setting is named: its name differs between library and command line. */
+/** Why a check or a probe was skipped. Names no setting, because library and command line name settings differently. */
 export type SkipCause =
   | string
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
-  /** `takes` is a clause that ends a sentence: "it needs up to 60 s of waiting". */
+  /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
   /** `consequence` and `purpose` are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
@@ -33,7 +33,7 @@ export type SkipCause =
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   | { readonly why: "too many executions"; readonly executions: number; readonly left: number }
-  /** The probe cannot say how many requests it will send, so the bound on requests forbids it. */
+  /** A run with a request limit skips a probe that cannot predict its number of requests. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
   | { readonly why: "fast" }
@@ -46,13 +46,13 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/** Why a check or a probe was skipped, and what would enable it. `needs` is `null` if `reason` already says that. */
+/** Why a check or a probe was skipped. `needs`: what would enable it; `null` if `reason` says so. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
 }
 
-/** A skip reason as text, as reports and evidence contain it. */
+/** The text of a skip reason in reports and evidence. */
 export interface SkipText {
   readonly reason: string;
   readonly needs: string | null;
@@ -81,7 +81,7 @@ export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: n
 
 export const fastSkip: SkipReason = { reason: { why: "fast" }, needs: need("fast") };
 
-/** Thrown if the run must not or cannot do something. The probe that it ends counts as skipped. */
+/** Thrown if the run cannot or must not do something. The current probe then counts as skipped. */
 export class SkipError extends Error {
   override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
@@ -106,7 +106,7 @@ export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-/** Whether requests or waiting time are used up. A probe that catches this returns the evidence so far. */
+/** Whether the error means that requests or waiting time are used up. The probe then returns its evidence. */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 

@@ -4,10 +4,7 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
-/**
- * How much a trial runs. `short`: keys of two tiers, and tests of tiers only if limits change. `own`: first only the
- * suites of the broken clauses, then `short`. `full`: everything, and keys of every tier if limits change.
- */
+/** `own`: suites of the broken clauses, then `short`. `short`: keys of two tiers. `full`: everything. */
 export type TrialExtent = "own" | "short" | "full";
 
 export interface TrialScope {

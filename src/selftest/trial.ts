@@ -24,7 +24,7 @@ export interface PatchTrial {
   readonly redChecks: readonly string[];
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** The readings of clauses that the server showed, as `CLAUSE=reading`. */
+  /** The readings of clauses that the server follows, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
   /** Texts of the findings of the checks in `redChecks`. */
   readonly said: readonly string[];
@@ -151,7 +151,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** A variant must not cause skipped `must` checks: legal servers like it would get no verdict. */
+/** A variant must not cause skipped `must` checks, because a similar real server would get no verdict. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 

@@ -30,7 +30,7 @@ export interface Clause {
   readonly section: string;
   readonly level: Level;
   readonly party: Party;
-  /** The requirement set in which the clause first counts. */
+  /** The first requirement set that contains the clause. */
   readonly since: RequirementSet;
   /** The statement, in our own words. */
   readonly says: string;

@@ -207,7 +207,7 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Some dimensions depend on earlier requests. They form pairs only with the dimensions listed here. */
+/** Dimensions that depend on earlier requests. Each forms pairs only with the dimensions listed here. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /** Kinds of keys that a server must reject, with their names in reports. Source: Authentication, API key. */

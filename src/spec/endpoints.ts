@@ -3,7 +3,7 @@ type Unspecified = "path" | "method" | "parameters" | "answer";
 /** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */
 export interface PublishedEndpoint {
   readonly section: string;
-  /** The method that the document shows, else the method that clients would try. */
+  /** The documented method, or the method that clients would try if the document shows none. */
   readonly method: "GET" | "POST";
   /** Path below `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
@@ -64,7 +64,7 @@ export interface EndpointCall {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Paths below `/v1` of endpoints for which the document shows none. They come from the target file. */
+/** Paths below `/v1` that the document leaves out. The target file provides them. */
 export interface ConfiguredPaths {
   readonly batch: string | null;
 }

@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status of the code. A code that no HTTP response has names where it occurs. */
+  /** HTTP status of the error code; for codes without a status, the place where they occur. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }

@@ -80,14 +80,14 @@ export type HeaderClauseId = keyof typeof headerClauses;
 
 interface RateHeader {
   readonly header: string;
-  /** The unit of a number, or all accepted texts. Requests are whole numbers; times may have decimals. */
+  /** Unit of the header's number, or the accepted texts. Only times may have decimals. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
-  /** The clauses about the header. The first requires that the header is sent once, with an accepted value. */
+  /** The clauses about the header. The first clause requires exactly one header with an accepted value. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/** The rate-limit headers. The keys are the names of their values in samples and evidence. */
+/** The rate-limit headers, by the name of their value in samples and evidence. */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,

@@ -63,7 +63,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   limits: {
     summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
     sections: ["Limits", "Endpoints / 9. Read key usage"],
-    // These clauses stand under other headings, but their tests need a response that a limit has refused.
+    // Clauses from other headings. Their tests need a request that a limit refused.
     clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
     sources: ["keyUsage"],
   },

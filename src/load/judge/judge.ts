@@ -37,7 +37,7 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/** Judges load evidence by the clauses that its scenario claims, and reports any other broken limit. */
+/** Judges the clauses that the scenario tests, and reports every other broken limit. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding => ({
@@ -66,7 +66,7 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
-/** Returns the requirement set in which a finding first counts: the latest of scenario, clause and judge. */
+/** Returns the first requirement set that contains the scenario, the clause and the judge. */
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
@@ -84,7 +84,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Runs a judge, unless the evidence is invalid. If requests are missing, `holds` becomes `unproven`. */
+/** Runs a judge if the evidence is valid. Turns `holds` into `unproven` if requests are missing. */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);

@@ -35,7 +35,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key counts as slowed down if its latency rises by this factor, and by `minIncreaseMs`. */
+/** Minimum factor by which the latency of a slowed-down key rises. It must also rise by `minIncreaseMs`. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;

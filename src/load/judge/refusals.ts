@@ -78,7 +78,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Only a refusal for too many requests announces a wait of `minEarlySeconds` or more.
+  // A refusal because of concurrency announces a wait shorter than `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -96,7 +96,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
 }
 
 const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Maximum relative difference between the speeds of two clocks: 1.8 seconds in an hour. */
+/** Maximum difference in speed between two clocks, as a share: 1.8 seconds in an hour. */
 const maxDrift = 0.0005;
 
 /** Judges LIM-13: a request is admitted once `retry_after` seconds have passed. */
@@ -104,7 +104,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // Finds an earlier refusal whose wait is over, unless a refusal in between announced a later time.
+      // Finds an earlier refusal whose wait is over. Skips it if a refusal in between announced a later time.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -162,14 +162,14 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal is slow if it takes this many ms, and {@link slowRatio} times as long as admitted requests. */
+/** Minimum duration of a slow refusal. It must also take {@link slowRatio} times as long as an admitted request. */
 const slowMs = 1000;
-/** Like {@link slowMs}, in real ms, for a target whose clock runs faster than real time. */
+/** Minimum real duration of a slow refusal if the target's clock runs faster than real time. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Judges that refusals are not slower than other responses, which the document does not demand. */
+/** Judges whether refusals are slower than other responses. The document does not forbid slow refusals. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;
@@ -192,7 +192,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns a function that tells whether a refusal cannot be about concurrency: too few requests were running. */
+/** Returns a function that tells whether a refusal cannot come from the concurrency limit. */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

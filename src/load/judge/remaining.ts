@@ -34,7 +34,7 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** Finds a response whose `Remaining` is lower than the requests on a fresh key explain. */
+/** Finds a response whose `Remaining` is too low for the number of requests sent with the key. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
@@ -66,7 +66,7 @@ export function findTooLowRemaining(
   return null;
 }
 
-/** Judges HDR-12 (LIM-11 for streams): each counted request lowers `Remaining` by one. */
+/** Judges HDR-12, or LIM-11 for streams: each counted request lowers `Remaining` by one. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.samples);

@@ -90,7 +90,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Creates the judge of a clause about bodies. The engine has already compared the bodies with the rule. */
+/** Creates the judge of a clause about bodies. The load engine has already found the violations. */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

@@ -4,7 +4,7 @@ import { type Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 
-/** A request of a load. `sentMs` is the earliest possible time, `headMs` and `endMs` are the latest possible. */
+/** A request of a load, with the earliest possible `sentMs` and the latest possible `headMs` and `endMs`. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   readonly cell: Cell;
@@ -56,7 +56,7 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Widens a request's times by the clock error, but never so far that sequential requests overlap. */
+/** Widens a request's times by the clock error, but keeps sequential requests from overlapping. */
 function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,
@@ -73,7 +73,7 @@ function widenTimes(
   };
 }
 
-/** Returns the maximum error of recorded times, in ms, on any of the machines that sent the load. */
+/** Returns the maximum error of recorded times, in ms, across all machines that sent the load. */
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 

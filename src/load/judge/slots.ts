@@ -13,7 +13,7 @@ import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
-/** Judges LIM-5: no more concurrent requests are admitted than published. */
+/** Judges LIM-5: the server admits no more concurrent requests than the published limit. */
 export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -85,7 +85,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Creates the judge of LIM-17 or SSE-27: requests that end in this way free their concurrency slots. */
+/** Creates the judge of LIM-17 or SSE-27: after one of the `endings`, a request frees its concurrency slot. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

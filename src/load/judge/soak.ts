@@ -4,12 +4,12 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** Part of the run, at its start, that is ignored: a process needs time to warm up. */
+/** Share of the run, from its start, to ignore: a process needs time to warm up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Memory has drifted if it grew by this much and by `minGrowthShare`. Less may be uncollected garbage. */
+/** Growth below this size, or below `minGrowthShare`, may be uncollected garbage. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
@@ -28,7 +28,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const sliceCount = 24;
-/** Latency has drifted if it doubles and rises by this many ms. Less may be noise of other processes. */
+/** Smaller increases of latency may come from other processes on the machine. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 

@@ -3,7 +3,7 @@ import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evi
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 
-/** When a load could no longer test the target, for example after a crash, and why. */
+/** When and why the load lost the target, for example through a crash. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface TargetLoss {
 /** Maximum time until the harness notices a broken connection, in ms. */
 const maxNoticeMs = 250;
 
-/** Finds when the target was lost. Later responses prove nothing, because a restart may reset its counts. */
+/** Finds when the target was lost. Later responses prove nothing, because a restart may reset the request counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
@@ -61,7 +61,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks a response as `left` if the loss of the target spoiled it: the target may have admitted the request. */
+/** Sets `left` if the loss of the target spoiled a response. The target may have admitted the request. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -69,7 +69,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all responses of a second as missing, unless the second ended before the target was lost. */
+/** Counts all requests of a second as unanswered if the target was lost before the second's last response. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -79,7 +79,7 @@ function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
 const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
-/** Whether a response may come from a gateway: it has a status of gateways and no rate-limit headers. */
+/** Whether a response looks like one of a gateway: a typical gateway status and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
 const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
@@ -122,7 +122,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 
 interface KeyUse {
   readonly key: string;
-  /** When an admitted request was sent. Only a 2xx counts: an invalid key may get a 429, too. */
+  /** When an admitted request was sent. A 429 does not count, because an invalid key may get it, too. */
   readonly admittedMs: number | null;
   readonly refusedMs: number | null;
 }

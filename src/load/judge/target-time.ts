@@ -9,15 +9,17 @@ export interface DatedResponse {
 
 /** The time of the target's clock, as computed from the `Date` headers of its responses. */
 export interface TargetTime {
-  /** Whether the clock's offset from the client's is `steady` or `drifting`; `unknown` without usable `Date`s. */
+  /**
+   * `steady`: constant offset from the client's clock. `drifting`: changing offset. `unknown`: no usable `Date` header.
+   */
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
   at(clientMs: number): Span;
-  /** Maximum error in ms, which {@link TargetTime.at} does not include. */
+  /** Maximum additional error of the times that {@link TargetTime.at} returns, in ms. */
   readonly unknownMs: number;
 }
 
-/** How far the target's clock may be ahead of its `Date`, which has whole seconds and may be cached. */
+/** How far the target's clock may be ahead of its `Date` header. The header may be rounded or cached. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;
@@ -91,7 +93,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The offset changes at an unknown time, so the offset of an adjacent part may apply.
+      // The exact time of an offset change is unknown, so the adjacent offsets are possible, too.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

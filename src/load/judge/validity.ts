@@ -3,7 +3,6 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
 import { interruptedByUser } from "../target-watch.ts";
 
-/** Reasons why a load proves less than it could; `null` where there is no reason. */
 export interface Validity {
   /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;

@@ -51,7 +51,7 @@ export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
   /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
-  /** Returns `Bearer KEY` if a key is sent elsewhere, such as in a cookie; empty if there is none. */
+  /** Returns `Bearer KEY` for a key outside `Authorization`, such as in a cookie; otherwise an empty string. */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
@@ -72,9 +72,9 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** Returns the name of the account whose limits a request uses up. Default: the text of the key. */
+  /** Returns the account that a request is counted for, by default the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns the valid key whose limits a request with an invalid key uses up; `null` for none. */
+  /** Returns the valid key that a request with an invalid key is charged to; `null` for none. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>

@@ -4,7 +4,7 @@ import type { ReferenceKey } from "../keys.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** State of an asynchronous operation. Source: Resources, "Operation handle", which shows only `pending`. */
+/** State of an asynchronous operation. The document shows only `pending`. Source: Resources, "Operation handle". */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
 export type EntryResult =
@@ -58,9 +58,9 @@ export const standardBatches = {
     progress: { completed: results.length, total },
     ...(endedMs === null ? {} : { results: results.map(resultBody) }),
   }),
-  /** Milliseconds from the response until the first entry of the batch starts, on the server's clock. */
+  /** Delay between the response and the start of the batch's first entry, in ms of the server's clock. */
   pendingMs: (): number => 250,
-  /** Milliseconds that each entry of a batch takes in addition to the agent's own time, on the server's clock. */
+  /** Milliseconds that each entry of a batch takes besides the agent's own time, on the server's clock. */
   entryMs: (): number => 250,
 };
 

@@ -9,7 +9,7 @@ import { standardLimits } from "./limits.ts";
 import { standardStream } from "./stream.ts";
 import { standardTransport } from "./transport.ts";
 
-/** All decisions of the server, such as the status of an error. Each function can be replaced alone. */
+/** All decisions of the server, such as the status of an error. Faults and variants replace single functions. */
 export const standardBehaviour = {
   ...standardDeliveries,
   ...standardWebhooks,

@@ -19,7 +19,7 @@ export interface AttemptInput {
 }
 
 export interface DeliveryProgress {
-  /** `null` for an alert, as is `type`. */
+  /** `null` for an alert, which has no `type` either. */
   readonly webhookId: string | null;
   readonly type: string | null;
   readonly attemptCount: number;
@@ -35,7 +35,9 @@ export interface WebhookBacklog {
   readonly failed: number;
 }
 
-/** The published addresses of deliveries. Source: Events, "Delivery security and policy", item 2. */
+/**
+ * Published addresses from which the server sends deliveries. Source: Events, "Delivery security and policy", item 2.
+ */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
 const reservedHeaders: ReadonlySet<string> = new Set([
@@ -52,7 +54,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   headerNames.deliverySignature.toLowerCase(),
 ]);
 
-/** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
+/** Whether the connection or this server sets a header. Webhooks cannot set such a header. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
 /** The server's decisions about webhook deliveries. Source: Events, "Webhook events". */

@@ -53,7 +53,7 @@ export const standardHealthListUsage = {
   }),
   /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page of the list to send. A number or size out of bounds becomes the nearest allowed one. */
+  /** Returns the page of the list to send. Replaces a number or size out of bounds by the nearest valid value. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),

@@ -5,7 +5,7 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/** Event of a response: `head` (status and headers sent), `end`, or `left` (the client has disconnected). */
+/** `head`: status and headers are sent. `end`: the response has ended. `left`: the client has disconnected. */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
@@ -30,10 +30,9 @@ export const standardLimits = {
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request stays counted after a response with this status. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** Number of requests to subtract again for a request that does not stay counted. */
+  /** How many requests to subtract if a request does not stay counted. */
   refundedRequests: (): number => 1,
   isInUsage: (_head: HeadInput): boolean => true,
-  /** Returns how many additional requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
   /** Milliseconds, on the server's clock, from `_event` until the concurrency slot of the response is free. */
@@ -44,7 +43,7 @@ export const standardLimits = {
   /** Chooses the window that the headers of a 429 report. `exhausted` is the window that refused the request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether rate-limit headers show the state at the response instead of at the request. */
+  /** Whether rate-limit headers show the state when the response is sent, not when the request arrived. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],

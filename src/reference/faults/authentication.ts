@@ -53,7 +53,7 @@ const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
     })(base);
   });
 
-/** Changes parts of a request, such as the path, before the server computes the signature that it expects. */
+/** Makes the server compute the expected signature from a changed request, for example with another path. */
 const signOther =
   (change: (request: SignedRequest) => Partial<SignedRequest>): Override =>
   (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, ...change(request) }) });

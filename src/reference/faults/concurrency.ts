@@ -11,9 +11,9 @@ import { fault, faults, overrideByCount, overrideResult, type Override } from ".
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 
-/** How long a slow store takes to write, in event-loop turns: one or two milliseconds on an idle machine. */
+/** Duration of a slow store's write, in event-loop turns: about 1 or 2 ms on an idle machine. */
 const slowWriteTurns = 300;
-/** Delay of a write in event-loop turns, so long that a whole burst is decided before the write. */
+/** Delay of a write in event-loop turns. The server decides a whole burst of requests before the write. */
 const lateWriteTurns = 2000;
 
 function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
@@ -37,7 +37,7 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 
 const undoTurns = 8;
 
-/** Creates a limiter that counts a request before it decides, and undoes the count of a refusal later. */
+/** Creates a limiter that counts each request before it decides. If it refuses, it removes the count later. */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;
@@ -50,7 +50,7 @@ function countFirstLimiter(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // `excess` includes the current request, which must not make the remaining count negative.
+      // Subtracts 1, because `excess` includes the current request.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -60,7 +60,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that show only under concurrent or very many requests, but that the suites detect. */
+/** Faults that need concurrent or very many requests to show. The suites still detect them. */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

@@ -171,7 +171,7 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   ),
 });
 
-/** An address of this machine that the server does not publish: on Linux, all of 127.0.0.0/8 is loopback. */
+/** An address of this machine that the server does not publish. On Linux, all of 127.0.0.0/8 is loopback. */
 const unpublishedSource = "127.0.0.9";
 
 const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>

@@ -30,7 +30,7 @@ function editRateHeader(
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
-/** Creates a limiter that decides rightly, but whose headers count requests close in time as one. */
+/** Creates a limiter that decides correctly. Its headers count requests in quick succession as one request. */
 function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
@@ -156,6 +156,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       const isPastMiddle = old.remaining < old.limit / 2;
       return { ...old, remaining: old.remaining - (isPastMiddle && old.remaining > 1 ? 1 : 0) };
     }),
+    ["HDR-19"],
   ),
   "remaining-stands-still": fault(["HDR-12", "HDR-13"], "`X-RateLimit-Remaining` stays where it was until it is 0.").by(
     editAdvertisedWindow((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),

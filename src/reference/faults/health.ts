@@ -16,7 +16,7 @@ import {
 
 const healthBody = overrideJson("healthBody");
 const requestCost = overrideResult("requestCost");
-/** Health requests that a fault admits per minute, although health has no limit. */
+/** Wrong limit of health requests per minute, which a fault applies. The document has no such limit. */
 const healthLimit = 20;
 
 const healthEndpointFaults = faults("Endpoints / 3. Health check", {

@@ -54,7 +54,7 @@ function resizeWindows(
   });
 }
 
-/** Creates a limiter that misses the requests of the last `lagTurns` event-loop turns, so admits too many. */
+/** Creates a limiter that counts each request `lagTurns` event-loop turns late, and so admits too many. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);

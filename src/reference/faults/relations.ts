@@ -26,7 +26,7 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** A duration in seconds that is still plausible if a server reports 1000 times as much. */
+/** A duration of 2.7 ms, in seconds. It stays plausible if a server reports it in milliseconds. */
 const reportedSeconds = 0.0027;
 
 function keepTwoConversations(): Override {
@@ -79,7 +79,7 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // A short stream takes 0 ms on a virtual clock, and 0 is the same in every unit.
+    // A short stream takes 0 ms on a virtual clock, and 0 cannot show a wrong unit.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),

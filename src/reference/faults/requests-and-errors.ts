@@ -36,7 +36,7 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // With this fault, requests to `/v2/usage` count as usage, so a usage alert may come one request too early.
+    // A request to `/v2/usage` counts as used, so a usage alert may come one request too early.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({

@@ -172,7 +172,7 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // Only a client can request such an interval: this server's agents wait 0 or 1 s between chunks.
+      // Only a client can request an interval below 1 s: this server's agents wait 0 or 1 s between chunks.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

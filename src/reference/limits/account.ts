@@ -21,7 +21,7 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** Returns a limiter that has no room for a request. If there are several, the last one to get room. */
+  /** Returns a limiter without room for a request. Of several, chooses the one that stays full the longest. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;

@@ -1,7 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** The limit that a window belongs to; `address` limits requests without a valid key by IP address. */
+/** Name of a limit's window. `address` limits the requests without a valid key, per IP address. */
 export type WindowName = "hour" | "minute" | "address";
 
 export const minuteMs = 60_000;
@@ -31,7 +31,7 @@ export interface WindowSize {
   readonly advertisedLimit?: number;
 }
 
-/** Keys of a tier share these objects, which saves memory. */
+/** Returns the same objects for all keys of a tier, which saves memory. */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -46,12 +46,11 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * Counts requests in windows of fixed length. To change a window, use `overrideLimiter`, because a spread would lose
- * the methods.
+ * Counts requests in fixed windows. Change it with `overrideLimiter`, because an object spread would lose its methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** Number of the last used window (its start divided by its length); -1 before the first request. */
+  /** Number of the last used window: its start divided by its length; -1 before the first request. */
   number = -1;
   used = 0;
 
@@ -97,7 +96,7 @@ class FixedWindow implements Limiter {
   }
 }
 
-/** Creates a limiter whose windows begin at multiples of their length, and so at the same time for all keys. */
+/** Creates a limiter whose windows begin at multiples of their length. All keys have the same windows. */
 export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
 /** Creates a limiter whose windows begin with the first request after the end of the last window. */
@@ -159,7 +158,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // Takes a token. The bucket never falls below empty, even if refused requests are counted.
+    // Takes a token. The number of tokens never falls below zero, even if refused requests are counted.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -187,7 +186,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // There is room when the earlier window (`before`) weighs less, or else in the next window.
+    // The weight of `before` falls with time. If `used` alone fills the limit, room returns in the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

@@ -55,7 +55,7 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // By default, Node itself refuses an unknown `Expect` with 417, without the server's headers.
+  // Handles unknown `Expect` headers here, because Node's own 417 response would lack the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
@@ -198,7 +198,7 @@ function hasValidSignature({ behaviour, clock }: ServerState, request: FastifyRe
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
-/** Returns the error for an HTTP/1.1 request without `Host`, or `null`. Source: RFC 9112, section 3.2. */
+/** Returns the error for an HTTP/1.1 request without `Host`; otherwise `null`. Source: RFC 9112, section 3.2. */
 function hostError(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
   return apiError("malformed-http", "The Host header is missing.");

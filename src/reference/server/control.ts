@@ -106,7 +106,7 @@ export const testControlPath = "/test-control";
 const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
-/** Whether the test control is on. Checks the host name, because any web page's name may resolve to loopback. */
+/** Whether the test control is on. Checks the host name, to prevent DNS rebinding by web pages. */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));

@@ -45,7 +45,7 @@ function incrementVersion(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }
 
-/** Makes the agent of a configuration file. It only repeats the query: this server cannot run the agent's code. */
+/** Makes an agent from a configuration file. The agent only repeats the query: its code cannot run here. */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
   return {
@@ -73,7 +73,7 @@ export function agentIdFromName(agentName: string): string {
   return slug === "" ? "agent" : slug;
 }
 
-/** Returns the webhooks of a configuration file, without secrets: the document has no field for them. */
+/** Returns the webhooks of a configuration file. They have no secret: the file format has no field for it. */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
     url,
@@ -85,7 +85,7 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
   }));
 }
 
-/** Why an agent is put into service: the server starts, or the agent's file is new or has changed. */
+/** Why an agent is loaded: server start, new file or changed file. */
 export type HostingReason = "start" | "created" | "updated";
 
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {

@@ -49,7 +49,7 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/** Finds the entrypoint with this tag. Without a tag, the first that streams, or the first that does not. */
+/** Finds an entrypoint by tag. Without a tag, finds the first entrypoint whose streaming equals `streams`. */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -90,7 +90,7 @@ function conversationKey({ state, accountName, endpoint }: RequestContext, agent
   return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
 }
 
-/** Reads the fields of a body. A field of the wrong type, which some variants allow, counts as absent. */
+/** Reads the fields of a body. Variants may accept a parameter of the wrong type, which counts as absent. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);

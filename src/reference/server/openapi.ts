@@ -51,7 +51,9 @@ const rateLimitHeaders = Object.fromEntries(
     ]),
 );
 
-/** Makes the published schemas of an endpoint's responses. Serializing by them would drop fields that a fault adds. */
+/**
+ * Makes the response schemas to publish. They must not serialize responses, because that drops fields that faults add.
+ */
 export function responseSchemas(
   description: string,
   content: Readonly<Record<string, object>>,

@@ -23,7 +23,7 @@ export interface ServerState {
   readonly agents: Map<string, Agent>;
   readonly operations: Map<string, AsyncOperation>;
   readonly controlToken: string | null;
-  /** Host names, in lower case, under which the test control is on. Loopback need not be listed. */
+  /** Host names, in lower case, at which the test control is on. Loopback names are always allowed. */
   readonly controlHosts: readonly string[];
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
@@ -47,7 +47,7 @@ export interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum number of addresses with an account, of conversations, and of operations that a server keeps. */
+/** Maximum number of address accounts that a server keeps. The same maximum applies to conversations and operations. */
 const maxKept = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {

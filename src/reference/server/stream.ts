@@ -139,7 +139,7 @@ function dataOf({ context }: StreamConnection, input: StreamInput, step: EventSt
   }
 }
 
-/** Writes data to the client. Returns whether the socket's buffer is full, so that the caller must wait. */
+/** Writes data to the client. Returns `true` if the socket's buffer is full: the caller must then wait. */
 function writeToClient({ context, response, chunks }: StreamConnection, writes: readonly StreamBytes[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
@@ -168,9 +168,9 @@ export interface ChunkWriter {
   end(): void;
 }
 
-/** Writes HTTP chunks itself, because Node does it slower. Source: RFC 9112, section 7.1. */
+/** Writes HTTP chunks itself, because Node's own chunk writer is slower. Source: RFC 9112, section 7.1. */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
-  // HTTP/1.0 has no chunked encoding. There, the end of the connection ends the body.
+  // HTTP/1.0 has no chunked encoding: the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
   let isOpen = false;

@@ -4,7 +4,7 @@ import { fieldsOf } from "../json-edit.ts";
 
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
-/** A plan that makes the next requests that run an agent fail or wait. */
+/** Planned failure or delay of the next requests that run an agent. */
 export interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
   /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */

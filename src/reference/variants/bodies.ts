@@ -35,7 +35,7 @@ export function withFractions(value: unknown): string {
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
 
-/** Adds a field to every object, but not to maps, whose keys are data. */
+/** Adds a field to every object. Skips maps, because their keys are data. */
 function addFields(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => addFields(part));
   if (!isObject(value)) return value;

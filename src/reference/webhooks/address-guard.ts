@@ -3,9 +3,9 @@ import { isIP, type LookupFunction, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { addressSet, normalizeAddress } from "../addresses.ts";
 
-/** Refuses webhook URLs by which a user could make the server send requests to its own network. */
+/** Refuses webhook URLs that lead into the server's own network. */
 export interface AddressGuard {
-  /** Returns why the server does not deliver to a URL, or `null`. Does not resolve host names. */
+  /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   readonly lookup: LookupFunction;
 }
@@ -51,7 +51,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address refuses the host name, because the connection may try every address.
+        // One refused address is enough to refuse the host name, because the connection may try every address.
         const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (refused !== undefined)
@@ -64,7 +64,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
   };
 }
 
-/** Whether a host is `localhost` or one of its subdomains. Source: RFC 6761, section 6.3 (special names). */
+/** Whether a host is `localhost` or one of its subdomains. Source: RFC 6761, section 6.3. */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }
@@ -120,7 +120,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Lists an IP address, and the IPv4 address that an IPv6 address embeds, if any. */
+/** Returns an IP address and, for some IPv6 addresses, the embedded IPv4 address. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];

@@ -27,12 +27,12 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Maximum size of a response body that is read to its end, so that the connection can be reused. */
+/** Maximum bytes of a response body to read. The connection of a longer body is closed, not reused. */
 const maxReadBodyBytes = 65_536;
 /** Maximum time for reading a response body, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/** Maximum time for opening a connection, in real milliseconds, because an abort does not stop the opening. */
+/** Maximum real time for opening a connection. An abort does not stop the opening. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {

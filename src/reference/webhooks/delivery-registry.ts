@@ -85,7 +85,7 @@ export function deliveryRegistry(
 
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Stores the new state of a delivery. Drops the webhook's oldest finished delivery if it has too many. */
+  /** Stores the new state of a delivery. Drops the webhook's oldest finished delivery if too many are stored. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];

@@ -123,7 +123,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when every queue runs as many jobs as it may. */
+  /** Resolves when no queue can start another job. */
   allStarted(): Promise<void>;
   close(): void;
 }
@@ -176,15 +176,15 @@ export interface InFlightRequests {
 /** How long a virtual clock waits for a delivery. `little` is for receivers that did not respond last time. */
 export type WaitBudget = "usual" | "little";
 
-/** The place of the receivers. Receivers in this process respond within a few turns of the event loop. */
+/** The process in which the receivers run. Receivers in this process respond within a few event-loop turns. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
-/** Milliseconds of each timer of a wait. Short timers let a stalled process read responses before the wait ends. */
+/** Length of each timer of a wait, in ms. Between short timers, a stalled process can still read responses. */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Event-loop turns that it takes to read a response after it has arrived. */
+/** Number of event-loop turns between the arrival of a response and its reading. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

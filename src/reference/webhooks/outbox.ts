@@ -21,7 +21,7 @@ export type * from "./store.ts";
 export interface Outbox {
   /** Adds a webhook. A webhook of a configuration file is not added twice. */
   add(webhook: NewWebhook): Webhook;
-  /** Sends no events to a webhook any more. Pending deliveries are still sent. */
+  /** Sends no more events to a webhook. Pending deliveries are still sent. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
   webhooks(): readonly Webhook[];
@@ -31,11 +31,11 @@ export interface Outbox {
   /** Returns a webhook's deliveries: all pending ones, and the last 1,000 finished ones. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
-  /** Returns why the server refuses to deliver to a URL, or `null` if it does not. Resolves no host names. */
+  /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   /** Waits until every receiver has responded, but only for a short real time. */
   whenIdle(): Promise<void>;
-  /** Aborts all delivery requests. If there is a data folder, they are sent again at the next start. */
+  /** Aborts all delivery requests. With a data folder, the next start sends them again. */
   close(): Promise<void>;
 }
 

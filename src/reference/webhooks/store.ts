@@ -87,7 +87,7 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` if there is none. Keeps its value while the attempt is under way. */
+  /** When the next attempt is due; `null` if there is none. Does not change until the attempt has ended. */
   readonly nextAttemptMs: number | null;
 }
 
@@ -136,7 +136,7 @@ export interface RecordStore {
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
-/** Stores the server's state. Each call writes all of its data before it returns, or none. */
+/** Stores the server's state. Each call either writes all of its data or nothing, before it returns. */
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;
@@ -163,7 +163,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Runs a write to the store; a failure only prints a warning, so that requests continue. */
+/** Writes to the store. A failure only prints a warning, so that requests still get responses. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

@@ -72,7 +72,7 @@ const unpairedSchema = findingIdentitySchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** Each property is `null` if both reports have the same value. */
+  /** `version`, `clauses` and `requirements` are `null` if both reports have the same value. */
   version: changeSchema.nullable(),
   clauses: changeSchema.nullable(),
   requirements: changeSchema.nullable(),
@@ -115,9 +115,9 @@ export const comparisonSchema = z
     notes: z.array(text).describe("Notes to read first."),
     /** The differences between the suites that judged the two reports; `null` if there are none. */
     changedSuite: suiteSchema.nullable(),
-    /** Findings that are broken in the newer report, and were less severe or not judged in the older one. */
+    /** Findings that became broken, or more severely broken, in the newer report. */
     newlyFailing: z.array(findingChangeSchema),
-    /** Findings that were broken in the older report, and pass or are observed in the newer one. */
+    /** Findings that changed from broken to passed or observed. */
     fixed: z.array(findingChangeSchema),
     newlySkipped: z.array(findingChangeSchema),
     noLongerSkipped: z.array(findingChangeSchema),
@@ -146,7 +146,7 @@ export type ComparedSide = DeepReadonly<z.infer<typeof sideSchema>>;
 /** The result that a finding has in one of the reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** The fields that identify a finding. Findings correspond if check and instance (such as a tier) are equal. */
+/** The fields that identify a finding. Two findings match if they have the same check and instance. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof findingIdentitySchema>>;
 
 /** A finding in both reports, with its two results. Its level comes from the newer report. */
@@ -182,7 +182,7 @@ export type Change = DeepReadonly<z.infer<typeof changeSchema>>;
 /** Properties of the suite that differ between the two reports. */
 export type SuiteChange = DeepReadonly<z.infer<typeof suiteSchema>>;
 
-/** The findings of both reports, in one list for each way in which they can change. */
+/** The findings of both reports, grouped by how they changed. */
 export type FindingChanges = Pick<
   Comparison,
   | "newlyFailing"

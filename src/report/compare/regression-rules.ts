@@ -17,7 +17,7 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** Default tolerance of each kind of metric: the share of the older value by which the metric may get worse. */
+/** Default tolerance of each kind of metric: it may get worse by this share of its older value. */
 export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
@@ -45,7 +45,10 @@ export class InvalidRegressionList extends Error {
   override readonly name = "InvalidRegressionList";
 }
 
-/** Parses a list of regression kinds, such as `default,latency:30%`, or throws {@link InvalidRegressionList}. */
+/**
+ * Parses a list of regression kinds, such as `default,latency:30%`. Throws {@link InvalidRegressionList} for an invalid
+ * list.
+ */
 export function parseRegressionRules(list: string): RegressionRules {
   const words = list.split(",").map((word) => word.trim());
   if (words.length === 1 && words[0] === "none") return { kinds: new Set(), tolerances: defaultTolerances };

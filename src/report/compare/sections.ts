@@ -18,7 +18,7 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatSkip } from "./find-regressions.ts";
 
-/** A section of a comparison. Control characters are already escaped; the markup of each output format is not. */
+/** A section of a comparison. Control characters are escaped; each output format must escape its own markup. */
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";

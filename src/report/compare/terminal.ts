@@ -24,7 +24,7 @@ import {
 import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
 
 export interface ComparisonTerminalOptions extends TerminalSettings {
-  /** Whether to show only the regressions, one on each line, and the summary. */
+  /** Whether to show only the summary and one line for each regression. */
   readonly quiet: boolean;
 }
 

@@ -51,7 +51,7 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
       broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
     ),
   );
-  // Findings at different lines of a file are separate, because GitHub shows an annotation at one line.
+  // Each line of a file gets its own annotation, because a GitHub annotation belongs to one line.
   const groupOf = ({ clause, where }: ReportFinding): string =>
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];
@@ -98,6 +98,6 @@ const escapeData = (text: string): string =>
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
-/** Disarms workflow commands of GitHub Actions in a text, because a report quotes texts of the target. */
+/** Disarms GitHub Actions commands in a text. The target's texts in a report could contain commands. */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

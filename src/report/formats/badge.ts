@@ -53,7 +53,7 @@ function badgeCounts(report: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** Renders an SVG badge with the verdict, its counts and its date, or `expired` after the badge's validity. */
+/** Renders an SVG badge with verdict, counts and date. After its validity, the badge shows `expired`. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

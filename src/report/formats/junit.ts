@@ -51,7 +51,7 @@ function propertiesElement({ verdict, suite: { version, clauses, requirements },
 
 function caseElement(testCase: TestCase): XmlElement {
   const { title, suite, ms } = testCase;
-  // CI systems take the part before a full stop for a package, so the name contains no further full stops.
+  // Replaces full stops in the suite, because CI systems treat the text before a full stop as a package.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
   return xmlElement(
     "testcase",
@@ -74,7 +74,7 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
   }
 }
 
-/** Replaces characters that XML 1.0 forbids, even as references, by visible escapes. */
+/** Replaces characters that XML 1.0 forbids by visible escapes. XML forbids character references to them, too. */
 const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 
 /** Like `xmlText`, but on one line, because a parser turns line feeds in attributes into spaces. */

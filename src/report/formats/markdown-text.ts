@@ -33,7 +33,7 @@ const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#
 const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Puts lines into a fenced code block, with a fence that no line can end. */
+/** Puts lines into a fenced code block. The fence is longer than any run of backticks inside. */
 export function fencedBlock(lines: readonly string[]): string {
   const text = sanitize(lines.join("\n"));
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));

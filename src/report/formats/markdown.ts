@@ -190,7 +190,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   return `<sub>agent-hosting-conformance ${markdownCode(suite.version, 40)}, requirement set ${markdownCode(suite.requirements, 40)}, clauses ${markdownCode(suite.clauses, 40)}, started ${markdownCode(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/** Joins the blocks that fit into `maxBytes`. Half a block could leave a code fence open. */
+/** Joins as many whole blocks as fit into `maxBytes`. A cut block could leave a code fence open. */
 function joinBlocksWithin(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;

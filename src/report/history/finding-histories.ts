@@ -7,7 +7,7 @@ export interface OpenFailure {
   /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
   readonly nights: number;
-  /** Whether the failure may be older than the history, because no night in the history passed the check. */
+  /** Whether the failure may be older than the history: the check passed in no night of the history. */
   readonly isOlder: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface FlakyCheck {
 }
 
 export const flakyNights = 14;
-/** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
+/** A check is flaky after this many changes between passing and failing. One failure and its fix are two changes. */
 const minFlips = 3;
 
 /** Returns the flaky checks, most changes first. Ignores nights on which a check was not exercised. */

@@ -20,7 +20,7 @@ export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs that are closer together than this count as one night, because they share the state of the machine. */
+/** Runs less than this apart count as one night, because the machine was in the same state. */
 const sameNightMs = 6 * 3_600_000;
 
 export interface LoadHistory {

@@ -34,8 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the latest earlier finding of each check. A check counts as missing only after two nights, because an
- * exhausted rate limit may explain one.
+ * Returns the latest earlier finding of each check. Allows one night without a finding, as after an exhausted rate
+ * limit.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);

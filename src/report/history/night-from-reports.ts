@@ -16,7 +16,7 @@ export interface NightReports {
   readonly id: string;
   readonly run: Report;
   readonly load: Report | null;
-  /** The reason why the load could not be sent; `null` if it was sent, or none was requested. */
+  /** Why the load could not be sent; `null` if it was sent or not requested. */
   readonly loadEnd?: RunEnd | null;
 }
 

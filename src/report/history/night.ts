@@ -68,7 +68,6 @@ export type NightLoad = DeepReadonly<z.infer<typeof nightLoadSchema>>;
 export type ReportedLatencyShift = DeepReadonly<z.infer<typeof latencyShiftSchema>>;
 export type ReportedChanges = Night["reported"];
 
-/** A file of a history that cannot be read or trusted. */
 export interface DamagedNight {
   /** `contradictory` means that the totals or the verdict of a report do not match its findings. */
   readonly kind?: "contradictory";

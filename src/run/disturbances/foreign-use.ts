@@ -14,9 +14,9 @@ const spacedReadings = 4;
 /** Tolerance for the end of a window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
-/** Number of health requests without a pause. If `Remaining` falls between them, limits count health requests. */
+/** Number of health requests in a row. If they lower `Remaining`, limits count health requests. */
 const immediateReadings = 3;
-/** By how much `Remaining` must fall, while the run sends nothing that counts, to show foreign use. */
+/** If `Remaining` falls by this much during health requests, another client uses the key. */
 const minForeignRequests = 2;
 
 interface LimitReading {
@@ -48,14 +48,14 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
 
 type ReadLimit = (key: TargetKey) => Promise<LimitReading | null>;
 
-/** If a key has fewer than two requests left, waits for its next window, in which `Remaining` can fall. */
+/** Waits for the key's next window if `Remaining` is too low to fall by `minForeignRequests`. */
 async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minForeignRequests || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // May exceed the run's waiting time: otherwise, the target could be blamed for another client's requests.
+  // This wait may exceed the run's waiting time. The target must not be blamed for another client's requests.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);

@@ -27,7 +27,7 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** Creates the finding's text `actual` from all broken cases. Default: the text of the first case. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /** Judges all cases together, such as their consistency, if no single case is a breach. */
+  /** Judges all cases together, for example their consistency. Called only if no single case is a breach. */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun that a finding uses for the cases. Default: `responses`. */
   readonly noun?: string;
@@ -134,6 +134,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether the endpoint used the other of the two success statuses 200 and 201, which are both allowed. */
+/** Whether a cell for status 200 or 201 is empty because the endpoint uses another 2xx status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -27,11 +27,11 @@ export interface Check {
   readonly matrix: CoverageMatrix | null;
   /** Additional probes whose requests the check judges. Those that did not run are left out. */
   readonly also: readonly Probe[];
-  /** Probes of other checks that run even if only this check is selected, because it judges their requests. */
+  /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
   readonly companions?: readonly Probe[];
-  /** The earlier check that this check repeats, with the requests of a later requirement set's new probes. */
+  /** The check of an earlier requirement set that this check repeats with the requests of newer probes. */
   readonly widens?: Check;
-  /** Whether the report lists this repeated check only if it finds a breach. */
+  /** Whether the report omits this check if it finds no breach. */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
@@ -74,8 +74,7 @@ export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on)
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of the whole run for later requirement sets. A published check must not become stricter, so only
- * its repetition judges the requests of later probes.
+ * Repeats whole-run checks in each later requirement set. Published checks must not judge the requests of newer probes.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -10,7 +10,7 @@ export interface Cell {
 }
 
 export interface DocumentedCell extends Cell {
-  /** The setting that the user must make before a request can produce such a message; `null` if nothing. */
+  /** The setting that the user must make to get such messages; `null` if no setting is needed. */
   readonly reach: Enabler | null;
 }
 

@@ -27,7 +27,7 @@ type FindingKind<R extends string> =
   /** The evidence does not suffice for a verdict; the check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
-/** A clause does not apply. `exempt`: because the target file excludes the clause, so the verdict ignores it. */
+/** The clause does not apply. `exempt`: the target file excludes the clause, and the verdict ignores it. */
 interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;

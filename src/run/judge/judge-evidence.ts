@@ -74,7 +74,7 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
-/** Judges a repeated check. Returns `inapplicable` for a finding that the earlier check already reports. */
+/** Judges a repeated check. Returns `inapplicable` if it shows nothing new compared with the earlier check. */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
   earlier: readonly JudgedCheck[],

@@ -7,15 +7,15 @@ export interface RunBounds {
   readonly maxRequests: number | null;
   /** Maximum number of invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /** Rate-limit windows of more requests are not tested, because using them up takes minutes. Default: 5000. */
+  /** Maximum limit to test, in requests per window. Using up larger limits takes minutes. Default: 5000. */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
   /** Maximum duration of the run in milliseconds. Default (`null`): three minutes more than `maxWaitMs`. */
   readonly maxTimeMs: number | null;
-  /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
+  /** Whether to send only GET requests. Checks that need other methods are skipped. Default: `false`. */
   readonly readOnly: boolean;
-  /** Whether to run only probes that take seconds. Sets `maxWaitMs` to 0 unless it is given. Default: `false`. */
+  /** Whether to run only probes that take seconds. Changes the default of `maxWaitMs` to 0. Default: `false`. */
   readonly fast: boolean;
   /** Whether to send `X-Request-Id` with requests that run no agent, to find them in logs. Default: `false`. */
   readonly requestIds: boolean;

@@ -125,7 +125,7 @@ function secondKey(target: Target): TargetKey | null {
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Sorts keys: first those whose limits the run does not test. */
+/** Sorts keys so that those whose limits the run tests come last. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
@@ -134,7 +134,7 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 /** A main key with at most this limit per minute counts as having few requests. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key's limit per minute is too small for all probes. With a test clock, no limit is. */
+/** Whether the main key's limit per minute is too small for all probes. Always `false` with a test clock. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;

@@ -77,7 +77,7 @@ export function reasonOverBudget({ requests, executions }: RequestCounts, left: 
   return null;
 }
 
-/** A probe that judges earlier requests runs even if the run may send no more. */
+/** A probe that judges earlier requests runs even if the run's request limit is reached. */
 const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
   probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
 

@@ -57,7 +57,7 @@ export function buildSchedule(
 
 type PlannedProbes = readonly PlannedProbe[];
 
-/** Runs the stage `concurrency` before a webhook exists: its failed requests would cause deliveries. */
+/** Runs the stage `concurrency` before a webhook exists, so that failed requests cause no deliveries. */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);
@@ -90,13 +90,13 @@ const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
-/** With few requests, the tests of the main key's limits come last. */
+/** Orders the probes of a main key with few requests: tests of its limits come last. */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Runs such a probe early, before the `spare` probes use up one of its keys.
+  // Whether a probe must run early, before the `spare` probes use up a key that it needs.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -110,7 +110,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   ];
 }
 
-/** Sorts probes by how many `must` checks they help to judge for each request. */
+/** Sorts probes: first those that help to judge the most `must` checks per request. */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
@@ -130,7 +130,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Added to the value of each probe, so that among probes of no value those with fewer requests come first. */
+/** Added to the value of each probe. Probes without value are then sorted by their number of requests. */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
@@ -145,7 +145,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Puts each tier's `limits` probes last, unless its other probes need over half a minute's limit. */
+/** Puts each tier's `limits` probes last. Puts them first if other probes need over half the limit. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -88,7 +88,7 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/** A check of the profile `core` also belongs if it covers an endpoint of a chosen profile. */
+/** Whether a check belongs to a chosen profile. `core` checks also belong if they cover its endpoints. */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;
@@ -116,7 +116,7 @@ const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23",
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns the suites for a target. Excludes clauses about keys if the target asks for none. */
+/** Returns the suites for a target. Excludes clauses about keys if the target needs no key. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -17,11 +17,11 @@ export interface Client {
   /** Returns a copy whose requests only this requirement set and later ones judge. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
-  /** Starts a request without pacing. Returns at once, while the request is under way. */
+  /** Starts a request without pacing, and returns before the response arrives. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
   /** Sends without pacing. Records only the status, times and rate-limit headers of the response. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  /** Invokes an agent. Fields that a role assignment sets replace those of `body`. */
+  /** Invokes an agent. The fields of a role assignment replace those of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;

@@ -7,16 +7,16 @@ export interface RequestContent {
   readonly body: string | null;
 }
 
-/** Finds requests that may crash the target: twice, an outage began while the target served them. */
+/** Finds requests that may crash the target: two outages began while the target served such a request. */
 export interface CrashSuspects {
   /** Must be called with a request that is sent again at once after its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;
-  /** Must be called with an unanswered request of an outage. `isCut`: it was sent before the connection broke. */
+  /** Must be called for each request that an outage left unanswered. `isCut`: sent before the connection broke. */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Returns why a request may crash the target, and must not be sent; `null` if it may be sent. */
+  /** Returns why a request must not be sent because it may crash the target; otherwise `null`. */
   readonly suspicion: (request: RequestContent) => string | null;
   readonly names: () => readonly string[];
 }

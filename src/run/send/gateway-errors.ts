@@ -8,7 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /** Must be called with each response: the times of 502, 503 and 504 show whether a gateway sent them. */
+  /** Must be called for each response. The times of 502, 503 and 504 can reveal a gateway. */
   readonly observe: (exchange: AnsweredExchange) => void;
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
 }
@@ -27,7 +27,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
   let isOwn = false;
 
-  /** Whether the target answers other requests, but fails this one twice. */
+  /** Whether the target fails a request twice, although it answers another request. */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

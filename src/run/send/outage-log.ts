@@ -16,9 +16,9 @@ export interface OutageLog {
   readonly at: (ms: number) => OutageTimes | null;
   /** Records the beginning of an outage; returns the current one if there is one already. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /** Waits for the end of the latest outage; `false` if the target does not come back. */
+  /** Waits for the end of the latest outage. Resolves to `false` if the target does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Rejects if the target does not come back; with `isHasty`, as soon as an outage begins. */
+  /** Rejects if the target does not come back. `isHasty`: rejects as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
   /** Whether the target did not come back in time, so that the run gives up. */
   readonly isDead: () => boolean;
@@ -33,7 +33,7 @@ interface OutageLogOptions {
   readonly deadAfterMs: number;
 }
 
-/** How many times longer the run waits while a gateway responds: a deployment takes longer than a restart. */
+/** Factor by which the run waits longer if a gateway responds: a deployment takes longer than a restart. */
 const gatewayDeadFactor = 4;
 const pollMs = 100;
 

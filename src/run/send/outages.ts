@@ -14,7 +14,7 @@ export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
   readonly count: () => number;
   readonly all: () => readonly Outage[];
-  /** Notices if an exchange shows that an outage began. Returns the exchange with `reconnect` set. */
+  /** Checks whether an exchange shows the beginning of an outage. Returns the exchange with `reconnect` set. */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
   readonly describe: () => string | null;
@@ -24,17 +24,17 @@ export interface OutageMonitor
 interface OutageOptions {
   readonly now: () => number;
   readonly connect: () => Promise<boolean>;
-  /** Sends a recorded request again. `during`: the kind of outage in which this happens. */
+  /** Sends a recorded request again. `during`: the kind of the current outage. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onReturn: () => void;
   readonly deadAfterMs: number;
-  /** How often to try a connection while the run sends nothing. */
+  /** Milliseconds between connection attempts while the run sends nothing. */
   readonly idlePollMs: number;
 }
 
 export const defaultDeadAfterMs = 8000;
-/** How often an idle run tries a connection. Less often for remote servers, which may log each attempt. */
+/** Milliseconds between connection attempts of an idle run. Longer for remote servers, which may log each attempt. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {

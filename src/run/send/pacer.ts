@@ -6,7 +6,7 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { type SlowdownDetector, createSlowdownDetector } from "./slowdown.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** Delays requests so that each key stays below its limits. Probes that test limits send without it. */
+/** Delays requests so that each key stays below its limits. Probes that test limits do not use it. */
 export interface Pacer {
   /** Detects a slow target, which then gets only one request at a time for each key. */
   readonly slowdown: SlowdownDetector;

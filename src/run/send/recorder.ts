@@ -9,7 +9,7 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Rate-limit samples before the last outage: one map by key for each period between outages. */
+  /** Rate-limit samples from before the last outage. Each map holds the samples between two outages, by key. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   const outagesMs: number[] = [];
   let isAway = false;

@@ -18,7 +18,7 @@ export interface SendOptions extends RetryOptions {
   readonly json?: unknown;
   /** A body to send unchanged. */
   readonly text?: string;
-  /** Encoding of the body. Absent: UTF-8, as JSON must have. */
+  /** Encoding of the body. Absent: UTF-8, as JSON requires. */
   readonly encoding?: "latin1";
   readonly accept?: string;
   readonly contentType?: string;
@@ -28,7 +28,7 @@ export interface SendOptions extends RetryOptions {
   readonly authorization?: string | null;
   /** Whether the path is relative to the origin instead of the base URL. */
   readonly fromOrigin?: boolean;
-  /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one. */
+  /** Minimum deadline for the response head, in milliseconds. Shorter deadlines are raised to this value. */
   readonly minHeadMs?: number;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;

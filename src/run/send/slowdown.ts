@@ -2,9 +2,9 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** Number of first, and of latest, response times of a path. Their medians are compared. */
+/** Number of first and of latest response times whose medians are compared, for each path. */
 const comparedResponses = 3;
-/** A target is slow if its latest responses take this many times as long as its first, and `minSlowMs` or more. */
+/** A target is slow if its response times grow by this factor, to at least `minSlowMs`. */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 

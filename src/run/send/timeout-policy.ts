@@ -7,9 +7,9 @@ import type { Deadlines } from "../../wire/deadlines.ts";
 export interface TimeoutPolicy {
   /** Must be called with each exchange whose deadlines came from {@link deadlinesFor}. */
   readonly observe: (exchange: Exchange) => void;
-  /** Returns the deadlines of the next request, shorter after a timeout of its endpoint. */
+  /** Returns the deadlines of the next request. They are shorter if its endpoint has timed out. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /** Returns how long a stream may stay open after its last event. `isKnown`: the target left one open before. */
+  /** Returns how long a stream may stay open after its last event. `isKnown`: an earlier stream stayed open. */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   readonly reasonToStop: () => string | null;
 }
@@ -31,7 +31,7 @@ const maxTimeoutsInSequence = 5;
 /** Shortest deadline of a request, even if the timeouts have nearly reached `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/** How long a stream may stay open after its last event. `knownMs` applies once the target left one open. */
+/** How long a stream may stay open after its last event. `knownMs` applies after one stream stayed open. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -51,7 +51,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Streams of later requirement sets do not count: the check SSE-28 needs the long timeout for its own streams.
+      // Ignores streams of later requirement sets, because the check SSE-28 needs the long timeout.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -170,7 +170,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** Returns when the last data arrived. If the harness closed the connection, that is the last event. */
+/** Returns when the last data arrived. Uses the last event if the harness closed the connection. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

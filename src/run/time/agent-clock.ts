@@ -4,11 +4,11 @@ type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** How long to wait for an agent in real time before the test clock is advanced. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** An agent that takes this much real time does not follow the test clock; less may be the network. */
+/** An agent that takes this much real time does not follow the test clock. Networks may cause shorter delays. */
 const minRealTimeMs = 900;
 const pollMs = 50;
 
-/** Finds out whether agents follow real time or the test clock, unless the user states it (`agentsFollow`). */
+/** Finds out whether agents follow real time or the test clock. `agentsFollow`: the user stated the test clock. */
 export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep) {
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
@@ -23,7 +23,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  /** Waits for an agent's response in real time, then advances the test clock. */
+  /** Waits in real time for an agent's response. If none arrives, advances the test clock. */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
@@ -34,7 +34,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The agent answered after an advance, so agents follow the test clock. The earlier, late response was only slow.
+    // The agent answered after an advance, so agents follow the test clock. An earlier agent was only slow.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

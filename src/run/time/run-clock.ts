@@ -12,7 +12,7 @@ export interface RunClock {
   readonly clockOffsetMs: () => number;
   /** How far the target's test clock has been advanced, including an advance that has not ended yet. */
   readonly maxClockOffsetMs: () => number;
-  /** Real time that advances have taken. The test clock of some targets stands still while they do. */
+  /** Real time spent on advances. Some targets stop their test clock during an advance. */
   readonly advancingMs: () => number;
   /** Time that has passed on the target's clock: real time plus the advances that have ended. */
   readonly targetMs: () => number;
@@ -32,8 +32,7 @@ export interface RunClock {
   /** Sleeps in time that tests can simulate, so do not use it to wait for the network. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Until the promise settles, repeatedly sleeps `restMs` and advances the test clock by `stepMs`, at most `maxMs` in
-   * all.
+   * Repeatedly sleeps `restMs` and advances the test clock by `stepMs`. Ends when the promise settles or after `maxMs`.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Like `passUntil`, but first waits in real time, 30 s at most, in case agents ignore the test clock. */

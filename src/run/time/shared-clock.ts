@@ -15,7 +15,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // First lets probes run that have just started or ended a wait. They may begin another wait.
+    // Gives other probes a turn first. A probe that just started may begin a wait.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -52,7 +52,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The clock that the probe must use. A wait may take up to a second longer than asked for. */
+      /** The clock that the probe must use. Its waits may last up to one second too long. */
       time: { ...time, passTime },
       leave: (): void => {
         members.delete(member);

@@ -95,7 +95,7 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Lists the same loads against a correct server, where they must find nothing. */
+/** Lists the loads of these trials, but against a correct server, where they must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
@@ -125,7 +125,7 @@ export async function installedEngines(): Promise<EngineName[]> {
 /** Maximum number of loads that run at the same time. Loads that keep a processor core busy run alone. */
 const maxConcurrentTrials = 4;
 
-/** Runs all trials, the {@link exclusiveScenarios} last and one at a time. */
+/** Runs all trials. The {@link exclusiveScenarios} run last, one at a time. */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,
@@ -148,7 +148,7 @@ export async function runLoadFaults(
 
 const maxLoads = 6;
 
-/** Repeats a trial that was invalid or missed its fault, because a fault may show only sometimes. */
+/** Repeats a trial that was invalid or missed its fault. Some faults appear only sometimes. */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
     const result = await runTrial(trial, openEnvironment);

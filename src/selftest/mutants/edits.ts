@@ -45,7 +45,7 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 /** The path to a value in JSON: names of members, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** Returns the path of each value that `path` selects, in the notation of src/spec/fields.ts. */
+/** Returns the path of each value that `path` selects. `path` uses the notation of src/spec/fields.ts. */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))

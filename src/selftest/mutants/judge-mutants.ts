@@ -23,7 +23,7 @@ export interface MutantTrial {
   readonly changes: readonly string[];
   /** For an illegal mutant: failing clauses that do not forbid its change. */
   readonly alsoRed: readonly string[];
-  /** Whether all checks judged the mutant, not only those of the clauses that must fail. */
+  /** Whether all checks judged the mutant, instead of only the checks for `expects`. */
   readonly isWhole: boolean;
 }
 
@@ -58,7 +58,7 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/** Judges a mutant by the clauses that forbid its change. Uses all checks if none of those fails, or if `isWhole`. */
+/** Judges a mutant by the clauses that forbid its change. Uses all checks if none fails or `isWhole` is set. */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
   const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));

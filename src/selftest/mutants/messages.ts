@@ -21,7 +21,7 @@ export interface MutableMessage {
   /** The kind of message, as reports name it. */
   readonly place: string;
   readonly id: string;
-  /** The field tables of src/spec/fields.ts that describe the value, and where their fields begin in it. */
+  /** Tables of src/spec/fields.ts that describe the value. `steps`: where a table's fields begin in the value. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -61,7 +61,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Bodies of other endpoints are left out: they may resemble an envelope by chance.
+  // Ignores endpoints without a specified response, whose bodies may resemble an envelope by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))

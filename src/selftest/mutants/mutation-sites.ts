@@ -8,7 +8,7 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./mutant.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** A response that mutants change. It stands for all responses of its kind in the run. */
+/** A response that mutants change. It represents all responses of its kind in the run. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;

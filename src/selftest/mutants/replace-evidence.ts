@@ -74,7 +74,7 @@ function replaceIn(value: unknown, replacement: Replacement): unknown {
   if (!Array.isArray(value))
     return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
   const items: unknown[] = [...value];
-  // Replaces from the end of the array to its start, because a removal shifts the later items.
+  // Works from the end of the array, because a removal shifts the later items.
   for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
     items.splice(Number(name), 1, ...(after === null ? [] : [after]));
   return items;

@@ -59,7 +59,7 @@ const fullyJudgedInterval = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Each run gets an equal share of the mutants left, so later runs also get what a small run leaves.
+    // Divides the remaining mutants equally. Later runs also get the mutants that a small run does not use.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -87,7 +87,7 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
 export interface CleanServer {
   readonly name: string;
   readonly variants: readonly string[];
-  /** Whether to try a mutant here. `false` if the server without variants gives the same mutant. */
+  /** Whether to try a mutant on this server. `false` if the server without variants gives the same mutant. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 

@@ -1,7 +1,7 @@
 import { globOf } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
-/** Why no clause fails for an illegal mutant, or only clauses that do not forbid its change. */
+/** Why an illegal mutant survives: no clause fails, or only clauses that do not forbid its change. */
 export type SurvivalReason = string;
 
 interface Survivor {

@@ -13,9 +13,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** How long this process's event loop is blocked, at most, once every 100 ms. */
+  /** Maximum time for which the event loop of this process is blocked, once every 100 ms. */
   readonly maxLoopBlockMs: number;
-  /** How long one thread per core is busy, out of every 100 ms. */
+  /** For how many of every 100 ms one thread per core is busy. */
   readonly busyMs: number;
 }
 

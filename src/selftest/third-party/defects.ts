@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Whether a run detects a defect: the clauses of which at least one fails, or why none does. */
+/** How a run detects a defect: at least one clause of `found` fails. `missed`: why no clause fails. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */

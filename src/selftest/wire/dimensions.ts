@@ -6,10 +6,10 @@ import type { RequestTraits } from "./message.ts";
 /** Properties of a request: at most one value for each dimension, such as `{ key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
-/** The dimensions of conditions: all but `method`, because the document leaves other methods open. */
+/** The dimensions of conditions: all but `method`, because the document does not specify other methods. */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/** The values of a dimension that a condition may have: all but `none` (does not apply). */
+/** Values of a dimension that a condition may use. Excludes `none`: the dimension does not apply. */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -19,19 +19,19 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** A run sends a key's first and second request to these endpoints, where the requests succeed. */
+/** The endpoints to which a run sends the first and the second request of a key. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
 };
 
-/** Whether a run uses a key at this endpoint for the first or second time (`age`). */
+/** Whether a run sends the first or second request of a key (`age`) to this endpoint. */
 const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** With 50 agents a page, the reference server's list has only one page. */
+/** With 50 agents per page, the reference server's list has only one page. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
@@ -49,7 +49,7 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/** The `age` of a key (how often it was used) can be combined only with an endpoint and a valid key. */
+/** A key's `age`, its number of uses, can be combined only with an endpoint and a valid key. */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
@@ -104,7 +104,7 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
-/** Returns the response that the document prescribes; missing values count as those of a valid request. */
+/** Returns the response that the document prescribes. Treats missing values like those of a valid request. */
 export function prescribedResponse(
   endpoint: EndpointName,
   { key, agent, body, state, page }: DimensionValues,

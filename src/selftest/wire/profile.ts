@@ -14,7 +14,7 @@ import { coreMessages, runUnbounded } from "../trial.ts";
 import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a run against a correct server, in the order of their responses, and their costs. */
+/** The requests of a run against a correct server, in response order, and the costs of its probes. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the probe's name and tier. */
@@ -119,7 +119,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Makes probes that run once per tier skip the tiers that `isSelected` rejects. */
+/** Skips a per-tier probe on each tier that `isSelected` rejects. */
 export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;

@@ -19,7 +19,7 @@ export interface WireRequest {
 
 /** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
 export interface TraitReader {
-  /** Must be called when a request has arrived. Report its response to the returned object. */
+  /** Call this when a request arrives, and report its response to the returned object. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
@@ -94,10 +94,7 @@ function traitsOf(
 /** A minute, plus one second because headers show whole seconds. */
 const minuteSeconds = 61;
 
-/**
- * Returns the state of the request's key, such as `minute used up`. A refused request shows that a limit is used up.
- * Health requests are never refused, so the remaining count shows it there.
- */
+/** Returns the key's state, such as `minute used up`. Health requests are never refused, so `Remaining` decides. */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);

@@ -11,7 +11,7 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** Tells a worker thread by number which mutant to draw. Functions cannot be sent to threads. */
+/** Tells a worker thread which mutant to draw. Uses a number, because threads cannot receive functions. */
 export interface MutantRequest {
   readonly number: number;
 }

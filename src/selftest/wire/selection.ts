@@ -49,7 +49,7 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
 
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** Selects all checks, but drops probes that use up a tier's limit, except those in `instances`. */
+/** Selects all checks. Of the probes that use up a tier's limit, keeps only those in `instances`. */
 export const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
@@ -81,10 +81,7 @@ function selectChecks(
 /** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
-/**
- * Returns the selections of checks to try for a mutant, cheapest first. `instances`: the probes that meet its
- * condition.
- */
+/** Returns the check selections to try, cheapest first. `instances` are the probes that meet the mutant's condition. */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -98,10 +95,7 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/**
- * Selects nearly all checks for a legal mutant. Probes that use up limits run only if no other probe meets the mutant's
- * condition.
- */
+/** Selects nearly all checks. Drops probes that use up limits if another probe meets the mutant's condition. */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

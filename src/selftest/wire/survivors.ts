@@ -94,7 +94,7 @@ export interface WireSummary {
   readonly byCondition: readonly ClassRow[];
   readonly byMutation: readonly ClassRow[];
   readonly killedPercent: number | null;
-  /** Like `killedPercent`, but only of mutants whose condition tests more than dimension values. */
+  /** Like `killedPercent`, without the mutants whose condition tests only dimension values. */
   readonly killedPercentOfExtraProperties: number | null;
   readonly unexplained: number;
 }

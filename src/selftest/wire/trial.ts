@@ -20,7 +20,7 @@ export interface WireTrial {
   readonly mutant: WireMutant;
   readonly status: WireMutantStatus;
   readonly changed: number;
-  /** Texts of the failed checks. If the trial could not be run, the reason. */
+  /** Failure texts of the checks, or the reason why the trial could not run. */
   readonly said: readonly string[];
   readonly runs: number;
   readonly ms: number;
@@ -28,14 +28,14 @@ export interface WireTrial {
 
 interface RunOutcome {
   readonly changed: number;
-  /** Text of the failure of each failed `must` check, by check. */
+  /** Failure text of each failed `must` check, by check. */
   readonly musts: ReadonlyMap<string, string>;
-  /** Text of the failure of each failed `should` check, by check. */
+  /** Failure text of each failed `should` check, by check. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Also runs the checks without a mutant: a clause that fails there as well proves nothing. */
+/** Tries mutants. Also runs the checks without a mutant, to ignore clauses that fail anyway. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }

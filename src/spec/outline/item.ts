@@ -9,7 +9,7 @@ interface ItemPlace {
 /** One item of the interface document, such as a numbered sentence, a table row or an example. */
 export type Item =
   | (ItemPlace & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** An item that no clause states. `why` gives the reason, such as that another item says the same. */
+  /** An item that no clause states. `why` gives the reason, such as a repetition of another item. */
   | (ItemPlace & { readonly kind: "without clause"; readonly why: string });
 
 /** A heading of the document and its items. The name includes the parent headings, joined by ` / `. */

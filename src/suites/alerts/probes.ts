@@ -32,16 +32,15 @@ export interface AlertCrossingEvidence {
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;
-  /** Why the target may be unable to reach the receiver; `null` if it can. */
+  /** Why the target may be unable to reach the receiver; `null` without such a reason. */
   readonly unreached: string | null;
 }
 
 /** Maximum number of requests to bring a key's use above a threshold, without a test clock. */
 const maxRequests = 60;
-const maxOnTestClock = 150;
+const maxOnTestClock = 200;
 /**
- * Wait after which earlier requests no longer count. `advanced` is longer, for limiters that count part of the previous
- * minute.
+ * Wait until earlier requests no longer count. `advanced` is longer: some limiters count part of the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
@@ -159,7 +158,7 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // A target may count the burst as part of the limit. Exceeding that sum takes too long without a test clock.
+  // A target may add the burst to its limit. Without a test clock, exceeding this sum takes too long.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -190,7 +189,7 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** Returns the lowest whole percentage that every window stays below after one more request; `null` without windows. */
+/** Returns the lowest whole percentage above each window's usage after one more request; `null` without windows. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;

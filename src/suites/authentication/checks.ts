@@ -37,7 +37,7 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Adds requests with a valid key as controls to a check of requests without a valid key. */
+/** Probes that send control requests with a valid key. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -145,7 +145,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates a check of AUTH-8: every endpoint must reject an invalid key, if the first conclusive response is a 401. */
+/** Creates an AUTH-8 check: if an invalid key gets 401 at first, every endpoint must answer 401. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

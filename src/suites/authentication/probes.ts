@@ -73,12 +73,12 @@ export interface UnauthenticatedRequests extends KeyRequests {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints that get an altered key if the main key has a low limit. Kinds not listed go only to health. */
+/** Endpoints that get altered keys if the main key has a low limit. Other alterations go only to health. */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Below this limit per minute, altered keys go to only a few endpoints, unless there is a test clock. */
+/** Without a test clock, altered keys go to fewer endpoints if the limit per minute is lower. */
 const minPerMinuteForAllEndpoints = 100;
 
 /** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
@@ -88,8 +88,7 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // With the limit used up, a server that wrongly accepts the altered key would answer 429. That looks like a
-    // rejection.
+    // Waits, because a used-up limit causes a 429 even if the server wrongly accepts the altered key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createRequestSender(client, fixtures, context);

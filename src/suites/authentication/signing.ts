@@ -10,7 +10,7 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-/** A signed invoke request. Its signature fails if a server verifies the parsed and rewritten body. */
+/** A signed invoke request. A server that re-serializes the JSON before verification rejects the signature. */
 export interface SignedInvoke {
   /** The signed request; `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
@@ -54,7 +54,7 @@ async function postSigned(context: ProbeContext<"signing">, body: string): Promi
   return { posted, postedPlainly: isSuccess(posted) ? null : await context.client.send("POST", path, { text: body }) };
 }
 
-/** JSON that changes, and no longer matches its signature, if a server parses it and serializes it again. */
+/** If a server parses and re-serializes this JSON, the result no longer matches the signature. */
 const unusualJson = String.raw`
 	{  "parameters": {"conformance_unknown":0.70 },
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }

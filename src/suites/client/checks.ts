@@ -83,7 +83,7 @@ const areEqual = (waits: readonly number[]): boolean => {
 
 /** Minimum number of waits to judge growth. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
-/** The clause is broken if at least this share of the retried requests has equal waits. */
+/** The clause is broken if at least this share of retried requests has waits of equal length. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {

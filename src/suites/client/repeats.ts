@@ -45,7 +45,7 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
-  /** Number of these requests that the client sends anyway, without any error. */
+  /** How often the client sends this request when no error occurs. */
   readonly planned: number;
   readonly repeats: number;
   readonly run: JudgedRun;

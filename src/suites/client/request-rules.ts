@@ -63,7 +63,7 @@ const problemOfAlert = problemOfCreation(alertFields);
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Whether a violation is always a breach. Otherwise, violations are only notes in runs that are not strict. */
+  /** Whether every violation is a breach. Otherwise, a violation is only a note, except in strict runs. */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, or `null`. `undefined` means that the rule does not cover the request. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
@@ -82,7 +82,7 @@ const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
-/** Returns the parts of a request that each run an agent once: the body, or each item of a batch. */
+/** Returns one body per agent execution: the request's body, or each item of a batch. */
 function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);

@@ -7,7 +7,7 @@ import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Maximum number of requests with invalid keys without a test clock. `few`: for a key with a low limit. */
+/** Maximum requests with invalid keys if there is no test clock. `few` is for a low limit. */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
@@ -44,7 +44,7 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Share of the remaining time to plan for. The other half is a reserve for slow responses. */
+/** Plans for this share of the remaining time. The rest is a reserve for slow responses. */
 const certainShare = 0.5;
 
 /** Groups requests by key. If time is short, requests with the most new pairs of values come first. */
@@ -96,7 +96,7 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/** A quarter of a minute plus two seconds: repeated advances reach every part of a minute. */
+/** Two seconds more than a quarter of a minute, so that repeated advances cover the whole minute. */
 const advanceMs = 17_000;
 
 /** With a test clock, starts a new rate-limit window before a key's first request to an endpoint. */

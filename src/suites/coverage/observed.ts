@@ -21,7 +21,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the possible values of a recorded request. Empty if some value is unknown. */
+/** Returns every row of values that may describe a recorded request; empty if a value is unknown. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];

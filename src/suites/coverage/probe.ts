@@ -50,7 +50,7 @@ export interface PairCoverage extends PairCounts {
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** This many 429 responses to invalid keys suggest a limit on the client's address. */
 const maxLimited = 2;
-/** An endpoint that wrongly runs agents this often for an invalid key or body no longer gets it. */
+/** After this many successes with an invalid key or body, the endpoint gets no more such requests. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /** No request starts after this time, so that the last response arrives before the probe's deadline. */
@@ -130,7 +130,7 @@ export const cornersRequested = probe(
   },
 );
 
-/** Starts a timer, and returns a function for the remaining time. Waits for rate limits do not count. */
+/** Starts a timer, and returns a function for the remaining time. Pauses for rate limits are excluded. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());

@@ -16,7 +16,7 @@ const queryEndpoints = ["invoke", "stream"] as const;
 const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/** Roles whose agents respond quickly. A server may wrongly accept an invalid key and run the agent. */
+/** Roles whose agents respond quickly, in case a server accepts an invalid key and runs the agent. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
@@ -83,7 +83,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values after each round of keys, so that each key meets every value.
+          // Shifts the values after each round of keys, so that each key is combined with every value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),

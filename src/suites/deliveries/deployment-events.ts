@@ -38,7 +38,7 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   readonly failure: string | null;
   readonly deliveries: readonly Delivery[];
-  /** A webhook for `agent.*` of the event's agent; `null` if none was created. Absent in older evidence. */
+  /** Webhook for `agent.*` on the same agent; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
   /** The agent's health right before and after the event; `null` if unknown. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
@@ -89,7 +89,7 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, more invokes would mix with the retries of failed deliveries of the main agent.
+      // Without a test clock, invokes of the main agent would mix with retries of its failed deliveries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });

@@ -97,7 +97,7 @@ export function missingDeliveryExcuse(
   const dropped = receiverOverflowExcuse(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // Names no setting of the target file, because the reason already says what to do.
+  // Adds no advice about the target file, because `unreachable` already says what to do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }

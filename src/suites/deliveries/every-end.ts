@@ -16,7 +16,7 @@ import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
 import { streamsTimedOut } from "./unusual-ends.ts";
 
-// A server need not report streams or batches. If it sends `agent.invoked`, it must also report the end.
+// A server may report no streams or batches. If it sends `agent.invoked`, it must also send an end event.
 
 const since = "1.2";
 
@@ -77,7 +77,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // An event without `input` may belong to this stream.
+  // An event without `input` might belong to this stream, so the check passes.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);

@@ -6,7 +6,7 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Helpers for senders that make one delivery at a time: they send nothing while a reply is withheld.
+// Functions that withhold replies. Some senders make no other delivery until the reply arrives.
 
 /**
  * Withholds the reply to the first delivery for `ms`. Returns the actual time in ms; `null` if no delivery arrived.
@@ -52,7 +52,7 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/** Maximum real time to wait for an advance: some targets end the advance only after all replies. */
+/** Maximum real wait for a clock advance: some targets finish it only after receiving all replies. */
 const blockedAdvanceMs = 500;
 
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
@@ -88,7 +88,7 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // Waits a little longer, because the sender's next delivery may also get no reply.
+  // Waits until the sender stays free, because its next delivery may also get no reply.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();

@@ -45,7 +45,7 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** `false` if the first deliveries have not arrived, because then no retry can follow. */
+  /** Whether retries may follow; `false` if the first deliveries have not arrived. */
   readonly isAwaited: boolean;
   readonly failingHooks: readonly Hook[];
 }
@@ -95,7 +95,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits in small steps, because a busy machine then delays this wait as much as the sender. */
+/** Waits in small steps, which take longer on a busy machine, where the sender is slower, too. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -166,7 +166,7 @@ function observedOrder(
 
 /** Extra advance at the end, in case the test clock stands still between advances. */
 const endMarginMs = 60_000;
-/** Distance from an attempt's allowed time at which the test clock stops. The clock may also move by itself. */
+/** The test clock stops this long before and after an allowed attempt, because it may also run by itself. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
 /** Real time to wait for a due attempt, as a multiple of `settleMs`. */
@@ -176,10 +176,10 @@ const queueTimeFactor = 3;
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/** Real time for the first retry to arrive, from which the later waits follow. */
+/** Minimum real wait for the first delayed retry. Its arrival time determines the later waits. */
 const firstRetryMs = 600;
 
-/** An advance while an attempt is being sent can exceed the sender's timeout. */
+/** Returns how long to wait for a due attempt. Advancing during an attempt could exceed the sender's timeout. */
 const dueTimeMs = (index: number, queuedMs: number, time: RunClock): number =>
   time.settleMs === 0
     ? 0

@@ -104,7 +104,7 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** With fewer attempts, the second may be the documented immediate retry instead of a duplicate. */
+/** Minimum number of attempts to recognize duplicates. With fewer, the second may be the documented immediate retry. */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice. Receivers should tolerate such duplicates. */

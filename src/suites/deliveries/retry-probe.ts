@@ -82,7 +82,7 @@ export interface FailingReceivers {
   readonly invoked: Exchange;
   /** How long the first reply was withheld, by the target's clock; `null` if no delivery arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** Retries while the test clock advanced; `null` without a test clock or with a sender that ignores it. */
+  /** Retries seen while the test clock advanced; `null` if there is no clock or the sender ignores it. */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -154,7 +154,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, events of other invokes would use up a limited list of failures.
+  // Without a test clock, always replies 500: other invokes' events would use up a finite list of failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

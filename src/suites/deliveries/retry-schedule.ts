@@ -8,7 +8,7 @@ export interface TimeSpan {
 
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation. Attempts before that time are in `created`, except those during `unwatched`. */
+  /** End of the observation. `created` lists all earlier attempts, except those during `unwatched`. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -34,7 +34,7 @@ export interface ScheduleMatch {
    * How the attempts fit the schedule. `stopped`: the next attempt is overdue. `off`: an attempt came at a wrong time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** When the first missing or mistimed attempt was allowed; `null` if all attempts fit. */
+  /** Allowed time of the first missing or mistimed attempt; `null` if all attempts fit. */
   readonly expected: TimeSpan | null;
 }
 
@@ -50,9 +50,7 @@ export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + a
 /** Maximum time from the first attempt to the first delayed retry. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/**
- * Maximum times from the first attempt to the later retries. The last number includes the pause after the last retry.
- */
+/** Maximum times from the first attempt to each later retry, then to the end of the final pause. */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );

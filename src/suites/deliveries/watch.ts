@@ -27,7 +27,7 @@ export type RemainingRetries =
       readonly lastMs: number;
       /** When the next attempt is due if delays count from the previous attempt. */
       readonly nextMs: number;
-      /** Time by which the retry schedule has ended, however the document is understood. */
+      /** Time by which the retry schedule has ended under every reading of the document. */
       readonly latestMs: number;
     }
   /** No attempt is due. An attempt before `untilMs` would be a breach. */
@@ -84,6 +84,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // The cast is safe: evidence from a file also has the type of the probe's result.
+  // The cast is safe: evidence loaded from a file has the type of its probe's result.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -82,7 +82,7 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
   if (first.length > 0 && second.length > 0) return holds();
   const completed = invoked.filter(isSuccess).length;
-  // A target may merge webhooks of one URL, and then sends fewer than two deliveries per execution.
+  // A target that merges webhooks of one URL sends fewer than two deliveries per execution.
   if (completed < minExecutions || arrived.length < 2 * completed)
     return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
   return breach(

@@ -10,7 +10,7 @@ import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
 
-/** A key's requests. `limits` come from the target file, because the checks judge the headers. */
+/** A key's requests. `limits` come from the target file, not from the headers under test. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
   /** Samples that are not judged, but may explain a lower `Remaining`. */
@@ -24,7 +24,7 @@ export interface AllSamples extends OtherRequests {
   /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
   readonly readsCount?: boolean;
   readonly startedUnixMs: number;
-  /** Real time that advances of the test clock took. Absent in older evidence. */
+  /** Real time spent on advances of the test clock. Absent in older evidence. */
   readonly advancingMs?: number;
 }
 
@@ -69,7 +69,7 @@ export const allSamples = probe(
   }),
 );
 
-/** Returns the `first` and the `last` samples in the order of sending, without any that overlap an omitted one. */
+/** Returns the `first` and `last` samples in sending order. Drops samples that overlap an omitted sample. */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -91,7 +91,7 @@ export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** Earlier requests that may have expired from a rolling window during the round. */
+  /** Number of earlier requests that may have expired from a rolling window during the round. */
   readonly mayReturn: number;
 }
 
@@ -157,7 +157,7 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether `Remaining` fell impossibly, even if earlier requests expired from a rolling window. */
+/** Whether the fall of `Remaining` stays unexplained after allowing for requests that expired from a rolling window. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Like {@link isImpossibleFall}, but assumes that no earlier request expired from a rolling window. */

@@ -56,7 +56,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Each request from before the run may expire from a rolling window and hide a fall of `Remaining`.
+  // Each request from before the run that expires from a rolling window hides one fall of `Remaining`.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -173,7 +173,7 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/** The target may count a GET request late, in the `Remaining` of the next response. */
+/** A response may also count the GET request before it, so `Remaining` may fall by 2. */
 const maxFallAfterRead = 2;
 /** Maximum time after a batch during which the target may still be counting its items one by one. */
 const batchCountingMs = 10_000;
@@ -198,7 +198,7 @@ export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges)
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Counts the items of recent batches, which the limiter may still be counting. */
+/** Returns the number of items in recent batches, which the limiter may still be counting. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)

@@ -156,13 +156,13 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/** Maximum difference of start times that count as equal, because `uptime` may be rounded. */
+/** Maximum difference between two start times that count as equal. `uptime` may be rounded. */
 const toleranceMs = 2000;
-/** Below this value, seconds and milliseconds give nearly the same start time. */
+/** Minimum `uptime` to compare. Below it, seconds and milliseconds give nearly the same start time. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
-/** In less time, an `uptime` in seconds and one in milliseconds may rise alike. */
+/** Minimum time span to compare. In less time, seconds and milliseconds may look alike. */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {

@@ -58,7 +58,7 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Statuses of a dependency that mean trouble. `slow` does not: the document uses it in an example. */
+/** Dependency statuses that mean trouble. `slow` is missing, because the document uses `slow` in an example. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 function findCheck(report: unknown, words: RegExp): string | null {

@@ -8,7 +8,7 @@ import { breach, type Finding, holds, inapplicable } from "../../run/judge/findi
 import { headerNames } from "../../spec/headers.ts";
 import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 
-// This file finds a `last_request` in local time that is labelled as UTC, and so is hours off.
+// This file finds `last_request` values in local time that are wrongly labelled as UTC.
 
 /** Tolerance for inaccurate clocks. Time zones differ by 15 minutes or more. */
 const toleranceMs = 10 * minuteMs;
@@ -25,13 +25,13 @@ function reportOf(exchange: Exchange): Report[] {
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
-  // `Date` alone is not enough: a proxy may set it from another clock.
+  // Skips reports without these headers: a proxy may set `Date` from another clock.
   if (reset === null || resetAfter === null) return [];
   const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 
-/** Judges that `last_request` is not after the report and, if changed, not before the previous report. */
+/** Judges that `last_request` is not after the report. A changed value must not precede the previous report. */
 function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
     ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>

@@ -73,7 +73,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that all request ids differ. No restart may lie between them, because it may reset the ids. */
+/** Judges that all request ids differ. Callers must split the exchanges at restarts, which may reset ids. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {

@@ -52,7 +52,7 @@ interface LegalCall {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** All unknown parameters count under one name. */
+  /** Unknown parameters are recorded as `unknown`. */
   readonly fields: ReadonlySet<string>;
 }
 

@@ -104,7 +104,7 @@ const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "a temporary key after its life": "EXPIRED_API_KEY",
 };
 
-/** If a wrong key starts an operation too, the path needs no valid key, so an expired key proves nothing. */
+/** Whether a wrong key starts an operation. Then the path needs no key, so other keys prove nothing. */
 const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
   tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
 
@@ -126,7 +126,7 @@ function judgeStart(
   return breach(`${kind} ${expected}`, describeStatus(exchange), exchange, started);
 }
 
-/** Accepts a response without a code: ERR-2 to ERR-5 judge those. */
+/** Accepts a response without a code, because ERR-2 to ERR-5 judge missing codes. */
 function hasCode(exchange: Exchange, wanted: string | null): boolean {
   const code = codeOf(exchange);
   return wanted === null || code === null || code === wanted;
@@ -166,7 +166,8 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document does not say whether starting an operation is a write, so read-only keys may be allowed to.
+  // The document leaves open whether read-only keys may start operations. The check applies only if invokes are
+  // refused.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

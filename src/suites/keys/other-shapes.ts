@@ -49,7 +49,6 @@ const executions: readonly Shape[] = [
   { endpoint: "batch", name: everyField, change: () => ({ batch: [addFields({ query: "Hello." })] }) },
 ];
 
-/** These webhooks are for one agent. */
 const agentWebhooks: readonly Shape[] = [
   { endpoint: "webhooks", name: "without `secret`", change: without("secret") },
   { endpoint: "webhooks", name: "with a wildcard", change: (body) => ({ ...body, events: ["agent.*"] }) },
@@ -114,7 +113,7 @@ async function tryShapes(context: ProbeContext, kind: Kind, agent: string | unde
   );
   const requests: ShapeRequest[] = [];
   for (const shape of shapes[kind]) {
-    // The key may invoke, so that a stream or a batch would only use up tokens.
+    // If the key may invoke, further requests would only use up tokens.
     if (acceptingEndpoints(requests).has("invoke")) break;
     const exchange = await sendShape(sender, shape);
     if (exchange !== null) requests.push({ kind, endpoint: shape.endpoint, exchange, shape: shape.name });

@@ -73,7 +73,7 @@ function usersOf(context: ProbeContext) {
   return all.flatMap(({ agent, ...user }) => (agent === undefined ? [] : [{ ...user, agent }]));
 }
 
-/** Whether an agent ran: some servers respond 200 with a page of their own to a path that they do not know. */
+/** Whether an agent ran. Status 200 alone proves nothing: some servers send it for unknown paths. */
 const hasResult = (exchange: Exchange): boolean =>
   isSuccess(exchange) &&
   [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);

@@ -56,7 +56,7 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Extra wait after the key's expiry: the key may have been issued late, or the server's clock be slow. */
+/** Extra wait after the key's expiry, for a late issue of the key or a slow server clock. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
@@ -88,7 +88,7 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/** Returns how much time has passed on the target's clock, at least. A test clock may stand still between advances. */
+/** Returns the minimum time that passed on the target's clock. A test clock may stand still between advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */
@@ -130,7 +130,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** A success with the main key shows that the same request with a restricted key fails because of the key. */
+/** Creates a webhook with the main key, as a control for the same request with restricted keys. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -139,7 +139,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // A key with few requests a minute relies on the webhook that an earlier probe created.
+    // With few requests a minute, the key reuses the webhook that an earlier probe created.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };

@@ -9,7 +9,7 @@ import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/respo
 
 const since = "1.2";
 
-/** Number of last characters that logs often show, and that a faulty cache may use as its index. */
+/** Number of last characters to copy: a faulty cache may look up keys by these alone. */
 const endLength = 12;
 
 export function keyOfSameEnd(key: string): string | null {

@@ -25,7 +25,7 @@ export interface BatchBeyondQuota {
   readonly control: Exchange;
 }
 
-/** A batch, two GETs of usage around it, one GET of its operation, and one invoke. */
+/** One batch, two `GET /usage`, one GET of the operation, and one invoke. */
 const requestsAroundBatch = 5;
 
 const starts = {
@@ -33,10 +33,7 @@ const starts = {
   operation: (query: string): object => ({ query }),
 } as const;
 
-/**
- * Starts a batch, or an operation, after a refused invoke, and waits for its end. Returns `null` if the target file has
- * no path for it.
- */
+/** Runs a batch or an operation after a refused invoke. Returns `null` if its path is unknown. */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
   refusal: Exchange | null,
@@ -50,7 +47,7 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, uses an agent without webhooks, whose events are not mixed up with retries.
+  // Without a test clock, uses an agent without webhooks: events would mix with retries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });

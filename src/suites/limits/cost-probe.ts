@@ -86,7 +86,7 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Keys with a smaller limit per minute are not measured: the probe would use up too much of the limit. */
 const minPerMinute = 20;
-/** GET requests around the health requests, to show what a GET costs. */
+/** Number of GET requests before and after the health requests. They show what a GET costs. */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 

@@ -57,7 +57,7 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // Another clause judges a rejected `chunk_size`. The streams below leave the parameter out.
+      // A rejected `chunk_size` is judged by another clause. The streams below omit it.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -128,7 +128,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // A faulty target may count both keys together. Then earlier requests with one key block the other.
+    // If a faulty target counts both keys together, earlier requests with one key would block the other key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);

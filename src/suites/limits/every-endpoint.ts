@@ -30,7 +30,7 @@ interface AdmittedRequest {
 const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
-/** A breach counts as proven if chance would explain the admissions with less than this probability. */
+/** A breach is proven if the admissions would occur by chance with less than this probability. */
 const maxChance = 1e-4;
 
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
@@ -61,7 +61,7 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // If the test clock advanced between the refusals, the limiter may have admitted requests again.
+  // Refusals before and after an advance of the test clock may belong to different windows.
   one.sentClockMs === other.sentClockMs;
 
 function chanceOfReturn({ before, after }: AdmittedRequest): number {
@@ -79,7 +79,7 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // An endpoint with both outcomes shows that admission does not depend on the endpoint.
+  // If one endpoint both admits and refuses requests, the endpoint does not decide about admission.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);

@@ -29,7 +29,7 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/** Result of sending requests until a refusal. `failing`: five responses in a row were no success and no 429. */
+/** Result of sending until a refusal. `failing`: five responses in a row were neither successful nor 429. */
 export interface BurstResult {
   readonly admitted: number;
   /** Responses that were neither a success nor a 429. They may have been counted. */
@@ -41,9 +41,9 @@ export interface BurstResult {
 export interface ExhaustOptions {
   readonly max: number;
   readonly expected: number;
-  /** Requests that the run sent earlier in the same window, which count towards `expected`. */
+  /** Number of requests that the run sent earlier in the window; they count towards `expected`. */
   readonly alreadySent?: number;
-  /** After this many admitted requests, a refusal with `Remaining: 0` is not retried. Default: `expected`. */
+  /** After this many admissions, a refusal with `Remaining: 0` is trusted and not retried. Default: `expected`. */
   readonly trustedFrom?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
@@ -54,7 +54,7 @@ const maxFailures = 5;
 /** The last requests are invokes, to prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
-/** Sends requests until one is refused or `max` were sent. Sends GET requests instead of invokes if they count. */
+/** Sends requests until one is refused or `max` are sent. Prefers GET requests if the limit counts them. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
@@ -97,13 +97,13 @@ export const retryPausesMs = [300, 600, 1200] as const;
 const maxRetriedRefusals = 12;
 
 export interface ExhaustResult extends BurstResult {
-  /** Refusals whose retry was admitted, because the server had freed a concurrency slot late. */
+  /** Number of refusals whose retry was admitted because the server freed a concurrency slot late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses after `pauseAfter` admitted requests, so that the server can free all
- * concurrency slots.
+ * Like {@link exhaustAllowance}, but pauses after `pauseAfter` admissions, so that the server frees all concurrency
+ * slots.
  */
 export async function exhaustWithPause(
   sender: KeySender,
@@ -158,7 +158,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/** With less time left, the refusal may concern a concurrency slot and not the window. */
+/** If less time is left in the window, a concurrency slot may explain the refusal. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -172,7 +172,7 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 /** Invalid JSON, so that an admitted request creates nothing. */
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
-/** Sends requests to other endpoints while a key's limit is used up. Returns the exchange of the stream. */
+/** Sends requests to other endpoints while a key's limit is used up. Returns the stream's exchange. */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);

@@ -69,9 +69,9 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/** Runs in which some tier had too few concurrency slots. Other tiers then get only one try. */
+/** Test runs in which a tier had too few concurrency slots. Other tiers get one try. */
 const runsLackingSlots = new WeakSet<Recorder>();
-/** Runs on a slow connection, which need longer pauses. */
+/** Test runs over a slow connection, which need longer pauses. */
 const slowRuns = new WeakSet<Recorder>();
 
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();

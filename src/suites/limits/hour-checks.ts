@@ -35,7 +35,7 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Uses only the advances of the test clock, which may stand still in between.
+  // Compares test-clock offsets only, because the clock may stand still between advances.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;

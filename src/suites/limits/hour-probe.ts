@@ -38,7 +38,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
-/** Long enough that the minute's limit has room again, even if the limiter counts part of the previous minute. */
+/** Wait until the minute's limit admits requests again. Some limiters also count part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -81,7 +81,7 @@ async function exhaustHourOfTier(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If the target refuses this invoke, it should have refused the stream, too.
+    // If the stream is admitted but this invoke is refused, the stream should have been refused, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
@@ -94,7 +94,7 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { admittedBefore: admitted } : { before: 1, crossesLimit: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The second refusal shows the window's length by its `Reset`.
+    // The `Reset` of a second refusal shows how long the window is.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -125,7 +125,7 @@ interface HourOptions {
   readonly admittedBefore: number | null;
   /** Whether to send one more invoke when both hour and minute are used up, to test `retry_after` (LIM-13). */
   readonly invokesBeyondBoth?: boolean;
-  /** Whether the requests below and above the hour's limit are sent at once. Otherwise a minute ends at the limit. */
+  /** Whether one minute's requests cross the hour's limit. Otherwise, a minute's requests end exactly at the limit. */
   readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }

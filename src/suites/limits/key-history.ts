@@ -45,9 +45,9 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
   readonly readsCount?: boolean;
   readonly countedReadIds?: readonly string[];
-  /** Requests that ended just before. A slow server may still hold their concurrency slots. */
+  /** Requests that ended just before this history. A slow server may still hold their concurrency slots. */
   readonly stragglers: readonly Sample[];
-  /** Requests that may or may not count for this key, such as those with an unusual spelling of it. */
+  /** Requests that may or may not count for this key, such as those with an unusual spelling of the key. */
   readonly lookalikes: readonly Sample[];
 }
 
@@ -92,7 +92,7 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Judges a key's requests against every legal limiter. Tries both a running and a standing test clock. */
+/** Judges a key's requests against every legal limiter. Tries the test clock both running and standing still. */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(
@@ -108,7 +108,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
 }
 
-/** Excesses over the published limit to try, in percent. */
+/** Percentages by which to raise the published limit, until the target no longer exceeds the limit. */
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
@@ -123,7 +123,7 @@ export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | n
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether used-up tokens may explain the refusals, because no later request was admitted. */
+/** Whether used-up tokens may explain the refusals: no request was admitted after the last refusal. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 

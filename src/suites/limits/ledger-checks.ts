@@ -27,12 +27,12 @@ const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** A single wrong cost may come from another client of the key. */
 const minInstances = 2;
-/** Examines no more wrong costs than this, to save time. */
+/** Maximum number of wrong costs to examine, to save time. */
 const maxSuspects = 20;
-/** Controls are requests of other kinds that cost what they should, sent at about the same time. */
+/** Minimum number of controls: requests of other kinds, with the usual cost, at about the same time. */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;
-/** A control must last at least this share of the suspected measurement. */
+/** A control's time per request must be at least this share of the suspected measurement's time per request. */
 const minControlSpan = 0.7;
 /** Below this probability, chance does not explain the wrong costs. */
 const maxChance = 0.001;
@@ -115,7 +115,7 @@ function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly Meas
 const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): number =>
   new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
-/** Whether chance explains the wrong costs: earlier requests may expire from a rolling window each time. */
+/** Whether earlier requests that expired from a rolling window may explain all wrong costs. */
 function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
   if (measured.some(({ account }) => !account.isFresh)) return true;
   const chances = measured

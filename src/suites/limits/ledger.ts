@@ -24,7 +24,7 @@ interface LedgerEntry {
   readonly valueGroups: readonly string[];
 }
 
-/** The cost of requests of one group: how far each lowered `Remaining` between `from` and `to`. */
+/** How far each request of a group lowered `Remaining` between the samples `from` and `to`. */
 export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -200,7 +200,7 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
   );
 }
 
-/** Some servers report `Remaining` differently by kind of request. The function says which kinds can be compared. */
+/** Returns which kinds of requests can be compared, because some servers report `Remaining` differently by kind. */
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,

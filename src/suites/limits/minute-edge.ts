@@ -17,7 +17,7 @@ import { useExpiryMs } from "./timed-retry.ts";
 
 const since = "1.2";
 
-/** Requests of one minute: some one after another, then several at once, then one more. */
+/** Requests of one minute: `before` uses up most of the limit, then `atOnce` and `after` follow. */
 export interface EdgeOfMinute {
   readonly before: readonly Exchange[];
   readonly atOnce: readonly Exchange[];
@@ -85,7 +85,7 @@ async function reachEdge(
   const invoke = (): Promise<Exchange> => own.invoke(given["agents.answering"], helloBody, unpaced);
   const count = requestsAtOnce(limits);
   await time.passTime(useExpiryMs, "earlier use of the key must expire");
-  // Opens the connections that the requests at once will use.
+  // Opens the connections that the concurrent requests below will use.
   const before = await Promise.all(Array.from({ length: count }, () => own.send("GET", path, unpaced)));
   const max = limits.perMinute + (limits.burst ?? 0);
   while (before.length < max && before.every(isAdmittedExchange) && remainingOf(before.at(-1), limits) >= count)
@@ -106,9 +106,9 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
   return isMinuteLimit(limit, limits) ? (remaining ?? Number.NaN) : Number.NaN;
 }
 
-/** A bucket's reset rises by less with each request; a new minute's is further away. */
+/** Larger differences of `Reset` mean a new minute. A token bucket's `Reset` changes by less per request. */
 const maxResetDifferenceSeconds = 30;
-/** In half the time in which a bucket gives back a request, no limiter gives back one of the same minute. */
+/** Maximum duration of one minute's samples: half the time in which a token bucket regains one request. */
 const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
@@ -122,10 +122,10 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
 }
 
-/** With requests left, the 429 is for a concurrency slot. */
+/** A 429 with requests left is for a concurrency slot. */
 const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
 
-/** Judges HDR-19: a minute with fewer requests left than are sent at once does not admit all of these. */
+/** Judges HDR-19: of the concurrent requests, the minute admits no more than were left. */
 function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): Finding<never> {
   const last = before.at(-1);
   if (last !== undefined && isAdmittedExchange(last) && Number.isNaN(remainingOf(last, limits)))

@@ -59,7 +59,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/** Starts the burst this long before the window ends, so that a constant `retry_after` of 60 is noticed. */
+/** Seconds left in the window when the burst starts, so that a constant `retry_after` of 60 is noticed. */
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
@@ -110,7 +110,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // The first burst may have spanned two fixed windows. A burst at another offset in the minute cannot.
+  // Only one of two bursts at different offsets in the minute can span two fixed windows.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -119,7 +119,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, earlier requests may explain that.
+  // Whether the target refused too early. Without a test clock, earlier requests may explain the refusal.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -148,7 +148,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a smaller tier broke its limit, a few extra requests are enough here.
+  // If a smaller tier already broke its limit, a few requests beyond this limit are enough.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -201,7 +201,7 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Uses up further windows: two values of `Reset` show how long a window is. */
+/** Uses up more windows, because two values of `Reset` show how long a window is. */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -252,7 +252,7 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** With this offset in the minute, only one of two bursts can span two fixed windows. */
+/** Offset of the second burst in the minute, so that only one burst can span two fixed windows. */
 const secondBurstOffsetMs = 23_000;
 
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {

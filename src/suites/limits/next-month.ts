@@ -27,7 +27,7 @@ export interface NextMonth {
 
 /** Longer than any month, in any time zone. */
 const monthOverMs = 32 * dayMs;
-/** Real time for a job of the target that gives tokens back when a month begins. */
+/** Real wait for a target whose scheduled job resets tokens when a month begins. */
 const jobMs = 3000;
 
 export const monthTurned = probe(
@@ -76,7 +76,7 @@ interface Evidence {
 }
 
 function judgeNextMonth({ spent, turned: { before, after } }: Evidence): Finding<never> {
-  // A wait for `X-RateLimit-Reset` may have crossed the end of the month before.
+  // An earlier wait for `X-RateLimit-Reset` may already have crossed the end of the month.
   if (after === null && isSuccess(before.invoked) && refusalIn(spent) !== null) return holds();
   if (after === null)
     return unproven(`the key was not refused for its tokens before the month ended (${outcomeOf(before.invoked)})`);

@@ -14,7 +14,7 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/** Requests of other probes with a small limit per minute, which show what each request costs. */
+/** Other probes' requests with a low limit per minute, which show what each request costs. */
 export interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -109,7 +109,7 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
   return unproven("no stream was observed to be counted");
 }
 
-/** Returns the requests around each stream, whose own `Remaining` may not include the stream yet. */
+/** Returns the requests before and after each stream. A stream's own `Remaining` may not count it yet. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

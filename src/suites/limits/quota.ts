@@ -37,7 +37,7 @@ export interface StreamsBeyondQuota {
 
 const maxCalls = 12;
 const maxBeyond = 2;
-/** The first stream may still use tokens that were left. */
+/** The first stream may use the last tokens, so a second one follows. */
 const maxStreams = 2;
 const requestsBeyond = 2 * maxStreams + 1;
 
@@ -71,7 +71,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Sends the streams before the last `GET /usage`, which may have to wait until the next month.
+    // Sends the streams first, because the last `GET /usage` may have to wait until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");

@@ -11,7 +11,7 @@ import { helloBody, unpaced } from "./exhaust.ts";
 import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
-/** Result of invokes with another key of the tier, the sibling key, while the first key was refused. */
+/** Result of invokes with a second key of the tier while the first key was refused. */
 export type SiblingKeyResult =
   // The tier has only one key. `isElsewhere`: another tier has two.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
@@ -65,7 +65,7 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // A target that wrongly counts both keys together may admit nothing until earlier requests expire.
+  // A faulty target may count both keys together, and so refuse until earlier requests expire.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

@@ -12,9 +12,9 @@ export interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** Only after this many runs without any failed request does a failed request count as a change. */
+/** A failed request counts as a change only after this many runs without failed requests. */
 const minCleanRuns = 3;
-/** A new number of admitted requests counts as a change only after this many earlier runs of equal size. */
+/** A new number of admitted requests counts as a change only after this many runs with one constant number. */
 const minConstantRuns = 10;
 
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {

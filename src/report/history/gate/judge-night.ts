@@ -19,13 +19,13 @@ import {
 
 /** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /** Tonight's findings, compared with earlier ones; `null` if either side has no findings. */
+  /** Tonight's findings compared with earlier findings; `null` if tonight or the history has none. */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load trials whose slow-down belongs to one that an earlier night reported. They do not fail the command. */
+  /** Load trials that became slower in a slow-down that was already reported. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */

@@ -91,7 +91,7 @@ function clearestShift(
 
 function exceedsThresholds(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
-  // The change must still show without the slowest nights. A few slow nights are not a lasting change.
+  // Ignores the slowest nights, because a few slow nights are not a lasting change.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
   if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
@@ -126,22 +126,22 @@ export const reportedShiftOf = (
 
 /** Thresholds for a lasting change of a latency, tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
-  /** Numbers of recent nights that are tested together. A large change shows in few nights, a small one in many. */
+  /** Numbers of recent nights to test together. A small change needs more nights than a large one. */
   windows: [5, 8, 13],
-  /** Maximum number of earlier nights to compare the recent nights with. `minBaseline`: the minimum. */
+  /** Maximum number of earlier nights that the recent nights are compared with. `minBaseline` is the minimum number. */
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
-  /** Share of the recent nights that changed least. Their median must still change by half of `minShare`. */
+  /** Share of the recent nights with the smallest change. Their median must still change by half of `minShare`. */
   usualShare: 0.6,
-  /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
+  /** Minimum change in milliseconds. The load engine itself may cause smaller changes. */
   minMs: 1,
-  /** Minimum change, as a multiple of its standard error. The scatter of the earlier nights gives the error. */
+  /** Minimum change, in standard errors. The error is computed from the scatter of the earlier nights. */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /** Maximum probability that chance alone makes any metric pass the rank test on one night. */
+  /** Maximum probability of a false alarm by the rank test per night, over all metrics. */
   maxPValue: 0.001,
-  /** For this many nights after a reported slow-down, slow-downs of other trials may count as part of it. */
+  /** Nights after a reported slow-down during which slow-downs of other trials may count as the same change. */
   sameChangeNights: 14,
 } as const;

@@ -149,7 +149,7 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "formBLimited.error.details.reset_at": ["ERR-8", ...limitErrorClauses],
 };
 
-/** A field that is optional according to its table, but that another clause requires in some objects. */
+/** A field that is optional in its table, but required by another clause in some objects. */
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;

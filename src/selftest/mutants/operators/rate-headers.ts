@@ -56,10 +56,7 @@ const formatChanges: readonly HeaderOperator[] = [
   ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
-/**
- * Changes of a header's value. They apply to responses to a valid key, the only ones whose values the document
- * specifies.
- */
+/** Changes of a header's value. The document specifies these values only for responses to a valid key. */
 const valueChanges: readonly HeaderOperator[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],

@@ -42,7 +42,7 @@ const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
-/** Edits the final event. A stream that the harness closed early has none. */
+/** Edits the final event of a stream. Streams that the harness closed early have no final event. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {

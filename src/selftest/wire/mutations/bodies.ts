@@ -38,7 +38,7 @@ export interface FieldChange {
   readonly what: string;
   readonly breaks: readonly ClauseId[];
   readonly requires: DimensionValues;
-  /** Returns `{ value }`, where `undefined` removes the field, or `null` if the change does not apply. */
+  /** Returns the new value in `value`; `undefined` removes the field. Returns `null` if the change does not apply. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
@@ -119,10 +119,7 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   500: "5xx",
 };
 
-/**
- * Endpoints for which the document prescribes this status. For 404 and 500, the document also describes the error
- * there.
- */
+/** Endpoints for which the document prescribes this status. For 404 and 500, it must also describe the error. */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;

@@ -12,7 +12,7 @@ export interface Upstream {
   readonly unrestrictedKey: string;
 }
 
-/** Returns the events to send instead of an event of a stream; `null` marks the end of the stream. */
+/** Returns the events that replace an event of a stream. `null` stands for the end of the stream. */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
 /** How a mutation changes a response. `of` returns `null` if the response has nothing to change. */

@@ -10,10 +10,7 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
-/**
- * Makes a mutation that repeats a refused request with an unrestricted key, and sends the response that `choose`
- * returns.
- */
+/** Makes a mutation that repeats a refused request with an unrestricted key. `choose` returns the response to send. */
 const letPass = (
   what: string,
   given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
@@ -42,10 +39,10 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // The unrestricted key cannot see the other key's webhook or operation, so the mutation makes up a success.
+        // Makes up a success, because the unrestricted key cannot see another key's webhook or operation.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-        // Keeps the refusal if the agent is unknown, because a 404 is legal there for any key.
+        // With any key, an unknown agent may get 404, so the mutation keeps the refusal.
         return passed.status === 404 || passed.status === 401 ? null : passed;
       },
     ),
@@ -111,7 +108,7 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // With a used-up limit, the second request would be refused. A single double charge may be another client's.
+    // A used-up limit would refuse the second request. A single double charge may come from another client.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -144,7 +141,7 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Without `limit`, the server may choose longer pages. A key's first two requests have no `limit`.
+    // Without `limit`, the server chooses the page size. A key's first two requests never have `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -180,7 +177,7 @@ const otherEndpointBodies: readonly Mutation[] = (
   }),
 );
 
-/** Delays, in milliseconds, that are so short that no clause forbids them. */
+/** Delays in milliseconds that no clause forbids, because the delays are short. */
 const shortDelaysMs = [1, 5, 15] as const;
 
 const delayMutations = shortDelaysMs.map((ms) =>

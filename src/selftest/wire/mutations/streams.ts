@@ -29,7 +29,7 @@ const agentsWithout = {
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Creates a mutation of streams. With `changed`, only of streams that have such an event. */
+/** Creates an illegal mutation of streams. `changed` names the event that a stream must contain. */
 const illegalMutation = (
   group: string,
   description: string,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { sampleOf, testSeed, triesEveryCase } from "../base/testing/test-scope.ts";
+import { sampleOf, testSeed, triesEveryFault } from "../base/testing/test-scope.ts";
 import { suiteFaults, patchesByName } from "../reference/catalogue.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { fault, faults, type Patch } from "../reference/patch.ts";
@@ -71,7 +71,7 @@ const dear = [
 /** Other faults, drawn by the seed. The trials of all faults (`selftest.test.ts`) have the same bounds. */
 const others = suiteFaults.map(({ name }) => name).filter((_, at) => at % 50 === testSeed % 50);
 
-const tried = new Set([...sampleOf(dear, { of: 4 }), ...(triesEveryCase ? others : others.slice(0, 2))]);
+const tried = new Set([...sampleOf(dear, { of: 4 }), ...(triesEveryFault ? others : others.slice(0, 2))]);
 
 it.each([...tried])("a target with the fault %s takes no more than its bounds", async (name) => {
   const [patch = expect.fail(`no fault ${name}`)] = patchesByName([name], []);

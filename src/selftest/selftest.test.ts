@@ -4,14 +4,14 @@ import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
-import { isFull, sampleOf, testSeed, triesEveryCase } from "../base/testing/test-scope.ts";
+import { isFull, sampleOf, testSeed, triesEveryFault } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
 import { affectsLimits, type TrialExtent, groupCompatibleVariants, faultsCoveringClauses } from "./scope.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
 /** Returns the cases that can be tested only if every fault and variant is tried; none in a quick run. */
-const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : []);
+const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryFault ? each : []);
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 /**
  * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
@@ -25,18 +25,19 @@ const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
  *
  * `scope.test.ts` shows that this makes no difference.
  */
-const faults = triesEveryCase ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
+const faults = triesEveryFault ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const variants = isFull ? allVariants : ofAll(allVariants).filter((_, at) => isEvery(6, at));
 const alone = [...faults, ...variants].map((patch) => [patch]);
 const mostAtOnce = 16;
-const groups = isFull ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
+const allGroups = groupCompatibleVariants(allVariants, mostAtOnce);
+const groups = isFull ? [] : triesEveryFault ? allGroups : sampleOf(allGroups, { of: 4 });
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
 const trialExtents = alone.map((group, at): TrialExtent => {
   if (isFull || isEvery(group.some(affectsLimits) ? 12 : 24, at)) return "full";
   return isEvery(12, at + 1) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
 });
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
-  alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),
+  alone.map((group, at) => [group, (triesEveryFault ? trialExtents : quickExtents)[at]]),
 );
 
 const tried = await tryGroups([...alone, ...groups], (group) => extents.get(group) ?? "short");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { triesEveryCase } from "../../base/testing/test-scope.ts";
+import { triesEveryFault } from "../../base/testing/test-scope.ts";
 import { plainNetwork } from "../../base/network/network.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { findPatch } from "../../reference/catalogue.ts";
@@ -98,7 +98,7 @@ const messageDefects = [
 const timeoutMs = 300_000;
 
 describe("a run through the proxy", () => {
-  it.each(triesEveryCase ? [undefined, "missing-query-other-code", "end-missing"] : ["degraded-without-warnings"])(
+  it.each(triesEveryFault ? [undefined, "missing-query-other-code", "end-missing"] : ["degraded-without-warnings"])(
     "has the findings of a direct run of the reference server with the fault %s",
     async (fault) => {
       const { direct, through, proxied } = await judgeBoth(() => embeddedWith(fault));
@@ -109,7 +109,7 @@ describe("a run through the proxy", () => {
     timeoutMs,
   );
 
-  it.skipIf(!goVendor.isHere()).each<readonly string[][]>(triesEveryCase ? [[[]], [messageDefects]] : [])(
+  it.skipIf(!goVendor.isHere()).each<readonly string[][]>(triesEveryFault ? [[[]], [messageDefects]] : [])(
     "has the findings of a direct run of the vendor in Go with the defects %j",
     async (defects) => {
       const { direct, through, proxied } = await judgeBoth(() => vendorWith(...defects));

@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // The quiet key starts while a wave of the other key's requests is under way.
+      // The quiet key sends its first requests during a burst of the other key.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

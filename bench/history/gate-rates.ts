@@ -3,7 +3,7 @@ import { replayNights } from "../../src/report/history/testing/replay.ts";
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
- * Simulates histories of 60 nights, to tune when `conformance nightly` reports a slow-down.
+ * Simulates histories of 60 nights, to tune the slow-down alarm of `conformance nightly`.
  * Run: `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
  */
 const histories = Number(process.argv[2] ?? 200);

@@ -31,7 +31,7 @@ export async function runCommandLine(): Promise<void> {
   // Any argument may name the command to load: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
-    // Completion needs the flags of every command.
+    // Shell completion needs the flags of every command.
     const program = await conformanceProgram((name) => named.has(name) || process.argv[2] === "completion");
     await program.parseAsync();
     const code = Number(process.exitCode ?? exitCodes.fine);

@@ -146,7 +146,7 @@ interface OngoingTrouble {
   made: number;
 }
 
-/** Plans errors and unusual responses over several runs of a client. Legal responses come first. */
+/** Plans errors and unusual responses for several runs of a client. The first runs get legal responses only. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));

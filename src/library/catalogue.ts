@@ -34,7 +34,7 @@ export interface BehaviourEntry {
   /** Heading of the section in the interface document that the fault or variant concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Ids of the clauses that the fault breaks. Empty for a variant, which is legal. */
+  /** Ids of the clauses that the fault breaks; empty for a legal variant. */
   readonly breaks: readonly string[];
 }
 

@@ -184,7 +184,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to `true` when the count reaches `wanted`, and to `false` after `realMs` or after `end`. */
+  /** Resolves to `true` when the count reaches `wanted`, and to `false` after `realMs` or a call of `end`. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

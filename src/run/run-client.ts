@@ -9,7 +9,7 @@ import type { ClientSession } from "./party-session.ts";
 import { describeStop } from "./time/stop-signal.ts";
 
 export interface ClientRunOptions extends PartyRunOptions {
-  /** Opens the session of the client's command. It must record each exchange, and end the command on `signal`. */
+  /** Starts the client's command. The returned session must record each exchange, and end the command on `signal`. */
   readonly open: (tools: {
     readonly record: (exchange: Exchange) => void;
     readonly signal: AbortSignal;

@@ -87,7 +87,7 @@ interface RateHeader {
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/** The rate-limit headers, by the name of their value in samples and evidence. */
+/** The rate-limit headers. The keys are the names of their values in samples and evidence. */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,

@@ -16,7 +16,7 @@ import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 export interface RedactedLoad {
   readonly document: ReportDocument;
   readonly digests: Digests;
-  /** The folder with the written files; `null` if there are none. If writing failed, a temporary folder. */
+  /** The folder with the written files; `null` if there are none. Temporary if the chosen folder was not writable. */
   readonly folder: string | null;
 }
 

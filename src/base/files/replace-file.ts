@@ -122,7 +122,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Ignores the error: without permission, the new file keeps the user of this process as its owner.
+    // Ignores the error: a process that may not change the owner leaves itself as the owner of the new file.
   }
 }
 

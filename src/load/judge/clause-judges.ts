@@ -95,7 +95,7 @@ export const perResponseClauses: readonly string[] = [
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** Judges of requirements that the interface document does not contain, with the scenarios that test them. */
+/** Functions that judge requirements beyond the interface document, with the scenarios that test them. */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
   {
     "slow-refusals": {

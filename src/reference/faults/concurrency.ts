@@ -37,7 +37,7 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 
 const undoTurns = 8;
 
-/** Creates a limiter that counts each request before it decides. If it refuses, it removes the count later. */
+/** Creates a limiter that counts each request before it decides. A refused request stops counting a moment later. */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;

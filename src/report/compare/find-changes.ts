@@ -96,7 +96,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only must clauses. Any other clause counts as unselected if it has no finding.
+  // The field `unselected` lists only clauses of the level must. Any other clause without a finding is unselected, too.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

@@ -13,7 +13,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes of the step must leave some waiting time for the stage `limits`. */
+  /** Which probes of the step may not use the waiting time that the stage `limits` needs. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -130,7 +130,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Added to the value of each probe. Probes without value are then sorted by their number of requests. */
+/** Minimum value of a probe. Of probes with this value, those with fewer requests come first. */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {

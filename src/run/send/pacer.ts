@@ -36,7 +36,7 @@ interface KeyPace {
   slotWaits: number;
 }
 
-/** Real time in which a target usually frees a slot. */
+/** Wall-clock time in which a target usually frees a concurrency slot. */
 const slotReleaseMs = 400;
 const maxSlotWaits = 75;
 

@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** How a run detects a defect: at least one clause of `found` fails. `missed`: why no clause fails. */
+/** `found`: the clauses of which at least one must fail. `missed`: the reason why a run does not detect the defect. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */

@@ -40,7 +40,8 @@ export interface AlertCrossingEvidence {
 const maxRequests = 60;
 const maxOnTestClock = 200;
 /**
- * Wait until earlier requests no longer count. `advanced` is longer: some limiters count part of the previous minute.
+ * How long to wait until earlier requests no longer count. On a test clock (`advanced`), longer, for limiters that count
+ * part of the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */

@@ -82,7 +82,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key has no kind, because it expires during the run.
+  // A temporary key expires during the run, so its requests prove nothing about a kind of key.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }

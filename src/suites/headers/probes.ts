@@ -160,7 +160,7 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
 /** Whether the fall of `Remaining` stays unexplained after allowing for requests that expired from a rolling window. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but assumes that no earlier request expired from a rolling window. */
+/** Whether `Remaining` fell impossibly, unless earlier requests expired from a rolling window. */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
 

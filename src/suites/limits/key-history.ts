@@ -160,7 +160,7 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Returns the kind of GET request that lowered `Remaining` in the pre-flight discovery, and so counts. */
+/** Returns the kind of GET request that counts against the limit: the one that lowered `Remaining` in discovery. */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;

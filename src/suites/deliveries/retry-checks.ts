@@ -181,13 +181,24 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
   );
 
+function attemptsByEvent(attempts: readonly Delivery[]): readonly (readonly Delivery[])[] {
+  const events: Delivery[][] = [];
+  for (const attempt of attempts) {
+    const known = events.find(([first]) => first !== undefined && isSameEvent(first, attempt));
+    if (known === undefined) events.push([attempt]);
+    else known.push(attempt);
+  }
+  return events;
+}
+
 /** Judges HOOK-26: each event that failed is retried, even if another event of its webhook failed at the same time. */
 function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   const inconclusive = inconclusiveReason(evidence, "twoEvents");
   if (inconclusive !== null) return inconclusive;
   if (evidence.sent.passed === null) return unproven("the schedule was not observed to its end", longerRun);
-  const events = Map.groupBy(attemptsTo(evidence, "twoEvents"), eventIdOf);
-  const failed = [...events.values()].filter(([first]) => first !== undefined && !wasAccepted(first));
+  const failed = attemptsByEvent(attemptsTo(evidence, "twoEvents")).filter(
+    ([first]) => first !== undefined && !wasAccepted(first),
+  );
   if (failed.length < 2) return inapplicable("no two events of one webhook failed at the same time");
   const [forgotten] = failed.filter(({ length }) => length === 1).flat();
   if (forgotten === undefined) return holds();

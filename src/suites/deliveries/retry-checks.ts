@@ -181,15 +181,9 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
   );
 
-function attemptsByEvent(attempts: readonly Delivery[]): readonly (readonly Delivery[])[] {
-  const events: Delivery[][] = [];
-  for (const attempt of attempts) {
-    const known = events.find(([first]) => first !== undefined && isSameEvent(first, attempt));
-    if (known === undefined) events.push([attempt]);
-    else known.push(attempt);
-  }
-  return events;
-}
+const attemptsByEvent = (attempts: readonly Delivery[]): readonly (readonly Delivery[])[] => [
+  ...Map.groupBy(attempts, (each) => attempts.find((first) => isSameEvent(first, each)) ?? each).values(),
+];
 
 /** Judges HOOK-26: each event that failed is retried, even if another event of its webhook failed at the same time. */
 function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {

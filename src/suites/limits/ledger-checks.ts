@@ -32,6 +32,8 @@ const maxSuspects = 20;
 /** Minimum number of controls: requests of other kinds, with the usual cost, at about the same time. */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;
+/** In a longer time, another client that polls with the key sends a request every time, which no control shows. */
+const maxMeasurementMs = 3000;
 /** A control's time per request must be at least this share of the suspected measurement's time per request. */
 const minControlSpan = 0.7;
 /** Below this probability, chance does not explain the wrong costs. */
@@ -85,7 +87,7 @@ function findTooHigh(group: string, own: readonly MeasuredCost[], ledger: Ledger
   const { max } = admissibleCosts(first.kind);
   const trait = group.slice(groupOf(first.kind).length);
   const tooHigh = own
-    .filter(({ cost }) => cost > max)
+    .filter(({ cost, from, to }) => cost > max && to.headMs - from.sentMs <= maxMeasurementMs)
     .slice(0, maxSuspects)
     .filter((each) => isUndisturbed(each, ledger, (control) => !isSuspected(control, each, trait)));
   return tooHigh.length >= minInstances ? tooHigh : null;

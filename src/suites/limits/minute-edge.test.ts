@@ -35,8 +35,14 @@ const edge = (made: Partial<EdgeOfMinute> = {}): EdgeOfMinute => ({
 
 describe("requests at once, with fewer left in the minute", () => {
   it.each<[string, readonly EdgeOfMinute[], string]>([
-    ["are all admitted", [edge()], "breach"],
-    ["are all admitted in the second try", [edge({ atOnce: [response(0, {}), refused()] }), edge()], "breach"],
+    ["are all admitted twice", [edge(), edge()], "breach"],
+    ["are all admitted once", [edge()], "unproven"],
+    ["are all admitted once of two times", [edge(), edge({ atOnce: [response(0, {}), refused()] })], "unproven"],
+    [
+      "are all admitted in the second and third try",
+      [edge({ atOnce: [response(0, {}), refused()] }), edge(), edge()],
+      "breach",
+    ],
     ["are admitted as far as they are left", [edge({ atOnce: [response(0, {}), refused()] })], "holds"],
     ["are admitted like the one after them", [edge({ after: response(0, {}) })], "unproven"],
     ["are all admitted before one is refused for its slot", [edge({ after: refused(8) })], "unproven"],
@@ -56,8 +62,10 @@ describe("requests at once, with fewer left in the minute", () => {
       "unproven",
     ],
     [
-      "are all admitted by a bucket, whose reset moves",
-      [edge({ before: reads.map((_, at) => response(9 - at, { reset: 1_800_000_006 + 6 * at })) })],
+      "are all admitted twice by a bucket, whose reset moves",
+      Array.from({ length: 2 }, () =>
+        edge({ before: reads.map((_, at) => response(9 - at, { reset: 1_800_000_006 + 6 * at })) }),
+      ),
       "breach",
     ],
     ["report the hour", [edge({ atOnce: [90, 89].map((left) => response(left, { limit: 100 })) })], "unproven"],

@@ -18,7 +18,14 @@ const refused = (days: number, status = 429, code = "RATE_LIMIT_EXCEEDED"): Exch
 const march = usage("2026-03-01T00:00:00Z");
 const april = usage("2026-04-01T00:00:00Z");
 const leftOver = exchange({ headers: [["X-RateLimit-Remaining", "5"]] });
-const spent = { readings: [], quota: 100, turns: [{ usedBefore: 100, exchange: refused(12) }] };
+const spent = {
+  readings: [march],
+  quota: 100,
+  turns: [
+    { usedBefore: 90, exchange: exchange() },
+    { usedBefore: 100, exchange: refused(12) },
+  ],
+};
 const unspent = { ...spent, turns: [{ usedBefore: 50, exchange: leftOver }] };
 const before = { usage: march, invoked: refused(12) };
 
@@ -55,6 +62,26 @@ describe("a key without tokens, in the next month,", () => {
     ],
   ])("%s", (_, turned, expected) => {
     expect(judged(limits, "LIM-19/next month", { spent, turned })).toBe(expected);
+  });
+
+  it.each([
+    [
+      "`period` also moves within a month",
+      { ...spent, readings: [usage("2026-03-01T05:00:00Z")] },
+      { before, after: { usage: april, invoked: refused(12) } },
+    ],
+    [
+      "`period` moves by seconds, with the real time",
+      spent,
+      { before, after: { usage: usage("2026-03-01T00:00:09Z"), invoked: refused(12) } },
+    ],
+    [
+      "no invoke ever succeeded, and tokens are left",
+      { ...spent, quota: 500, turns: [{ usedBefore: 100, exchange: refused(12) }] },
+      { before, after: { usage: april, invoked: refused(12) } },
+    ],
+  ])("is not judged where %s", (_, quota, turned) => {
+    expect(judged(limits, "LIM-19/next month", { spent: quota, turned })).toBe("unproven");
   });
 
   it("is not judged if it never lacked tokens", () => {

@@ -51,18 +51,24 @@ export const monthTurned = probe(
     await time.passTime(monthOverMs, "the month must end");
     const after = await use();
     if (!isRefusal(after.invoked)) return { before, after };
-    await time.sleepReal(jobMs);
+    await time.sleepReal(Math.max(jobMs, time.settleMs));
     await time.passTime(dayMs, "the tokens of the new month must arrive");
     return { before, after: await use() };
   },
 );
 
-const periodIn = ({ usage }: MonthState): unknown => usageField(bodyJson(usage), "period");
+const periodIn = (usage: Exchange): unknown => usageField(bodyJson(usage), "period");
 
-/** Whether `period` or `retry_after` shows that the target counts the month by its test clock. */
-function isNewMonth(before: MonthState, after: MonthState): boolean {
-  const [period, laterPeriod] = [periodIn(before), periodIn(after)];
-  if (typeof period === "string" && typeof laterPeriod === "string" && period !== laterPeriod) return true;
+const minMonthMs = 27 * dayMs;
+
+/**
+ * Whether `period` or `retry_after` shows that the target counts the month by its test clock. A `period` that also moves
+ * within a month shows nothing.
+ */
+function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
+  const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];
+  const isSteady = readings.filter(isSuccess).every((each) => periodIn(each) === period);
+  if (isSteady && Date.parse(String(laterPeriod)) - Date.parse(String(period)) >= minMonthMs) return true;
   const [seconds, laterSeconds] = [retryAfterSeconds(before.invoked), retryAfterSeconds(after.invoked)];
   return seconds !== null && laterSeconds !== null && Math.abs(seconds - laterSeconds) * 1000 > hourMs;
 }
@@ -82,17 +88,20 @@ function judgeNextMonth({ spent, turned: { before, after } }: Evidence): Finding
     return unproven(`the key was not refused for its tokens before the month ended (${outcomeOf(before.invoked)})`);
   const { usage, invoked } = after;
   if (isSuccess(invoked)) return holds();
+  const used = tokensIn(before.usage, "used") ?? 0;
+  if (!spent.turns.some(({ exchange }) => isSuccess(exchange)) && used < (spent.quota ?? Infinity))
+    return unproven("nothing shows that the key was refused for its tokens");
   if (!isSuccess(usage) || !isRefusal(invoked) || !isSameRefusal(before.invoked, invoked))
     return unproven(
       `in the next month, the key is refused otherwise than before (${outcomeOf(usage)}, ${outcomeOf(invoked)})`,
     );
-  if (!isNewMonth(before, after))
+  if (!isNewMonth(spent, before, after))
     return unproven("neither `period` nor `retry_after` shows that the month follows the test clock");
   const tokens = tokensIn(usage, "used");
-  const used = tokens === null ? "" : `, with ${tokens} tokens used in the report of usage`;
+  const reported = tokens === null ? "" : `, with ${tokens} tokens used in the report of usage`;
   return breach(
     "an invoke succeeds in the next month, of which no token is used",
-    `${outcomeOf(invoked)} after ${monthOverMs / dayMs} days or more without a success${used}`,
+    `${outcomeOf(invoked)} after ${monthOverMs / dayMs} days or more without a success${reported}`,
     invoked,
     usage,
     before.invoked,

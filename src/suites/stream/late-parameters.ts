@@ -37,9 +37,11 @@ export const lineFeedsSent = probeIfManyRequests(
 const resumedAtTwo = { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } };
 /** Gets hundreds of chunks, no matter whether `chunk_size` counts words or characters. */
 const manyWords = {
-  query: `Please repeat: ${Array.from({ length: 500 }, (_, at) => at + 1).join(" ")}`,
+  query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
   parameters: { chunk_size: 1 },
 };
+/** An agent that streams words slowly is not awaited: the stream has begun, and so is counted. */
+const manyWordsDeadlines = { headMs: 10_000, exchangeMs: 10_000 };
 /** Each stream runs twice, because a single wrong cost proves nothing. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 /** Number of GET requests that show the usual cost of a request. */
@@ -60,7 +62,8 @@ export const resumedLate = probeIfManyRequests(
     since,
   },
   async ({ client, given }): Promise<ResumedPastEnd> => {
-    const stream = (body: object): Promise<Exchange> => client.stream(given["agents.streaming"], body);
+    const stream = (body: object): Promise<Exchange> =>
+      client.stream(given["agents.streaming"], body, body === manyWords ? { deadlines: manyWordsDeadlines } : {});
     for (const body of measuredStreams) {
       await client.send("GET", "/usage");
       await stream(body);

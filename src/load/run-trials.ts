@@ -71,7 +71,7 @@ export interface RunTrialsOptions {
   readonly dashboardOf: (trial: LoadTrial) => string | null;
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** Number of connections of the largest trial. The trials do not start if a process cannot open so many. */
+  /** Number of connections of the largest trial. If a process cannot open as many, no trial starts. */
   readonly maxConnections: number;
   readonly messages: Messages;
   readonly signal: AbortSignal;

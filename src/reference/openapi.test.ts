@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { isFull, runsOf, sampleOf, triesEveryFault } from "../base/testing/test-scope.ts";
+import { isFull, runsOf, trialSampleOf } from "../base/testing/test-scope.ts";
 import { agentsByRole } from "./agents.ts";
 import { systemClock, virtualClock } from "./clock.ts";
 import { referenceKeys, referenceTiers } from "./keys.ts";
@@ -170,7 +170,6 @@ describe("the description", () => {
 /**
  * Returns the rows in a full run of the tests, and none in a quick run. A quick run tests successful responses only.
  */
-const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEveryFault ? sampleOf(rows, { of: 3 }) : []);
 // Endpoints without an agent respond in the same way for failing agents, so they are not tested again.
 const ofAgents = isFull ? "." : "/agents/.";
 
@@ -182,12 +181,12 @@ describe.skipIf(withoutPython)("schemathesis finds only violations of the descri
     expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
   });
 
-  it.each(inTrials(["agents fail"]))("where %s", async () => {
+  it.each(trialSampleOf(["agents fail"]))("where %s", async () => {
     expect(await findings({ agents: failingAgents, avoided: [], paths: ofAgents })).toBe("");
     expect(await operationsThatAnswered(500, 599)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
 
-  it.each(inTrials(["the key's limits are used up"]))("where %s", async () => {
+  it.each(trialSampleOf(["the key's limits are used up"]))("where %s", async () => {
     const limited = await startReference({ clock: systemClock(), onRequest });
     const found = await findings({ descriptionUrl: descriptionUrl(limited), key: keyOf("free"), phases: ["coverage"] });
     await limited.close();
@@ -196,13 +195,13 @@ describe.skipIf(withoutPython)("schemathesis finds only violations of the descri
     expect(await operationsThatAnswered(429, 429)).toEqual((await operations()).filter((one) => one !== unlimited));
   });
 
-  it.each(inTrials(["the key may only read"]))("where %s", async () => {
+  it.each(trialSampleOf(["the key may only read"]))("where %s", async () => {
     expect(await findings({ key: keyOf("reader"), phases: ["coverage"] })).toBe("");
     expect(await operationsThatAnswered(403, 403)).toContain("POST /v1/agents/{agent_id}/invoke");
   });
 
   it.each(
-    inTrials([
+    trialSampleOf([
       {
         faults: ["query-number-crashes", "missing-query-422", "result-is-text", "limit-missing-on-200"],
         found: [

@@ -61,7 +61,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
     // `announces` makes the run look for other clients. The run must not mistake a faulty limit for such a client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A server with wrong limits may admit more requests. Its run may therefore cost as much as a run with all tiers.
+    // A server with wrong limits may admit more requests, so its run may cost as much as one with all tiers.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {

@@ -34,6 +34,10 @@ export function sampleOf<T>(all: readonly T[], { of }: { readonly of: number }):
   return all.filter((_, at) => at % step === testSeed % step);
 }
 
+/** Returns a sample for trials; nothing in a quick run. */
+export const trialSampleOf = <T>(all: readonly T[]): readonly T[] =>
+  triesEveryFault ? sampleOf(all, { of: maxTrialStep }) : [];
+
 function wholeNumber(name: string): number | null {
   const text = environment[name];
   if (text === undefined || text === "") return null;

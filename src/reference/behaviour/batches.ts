@@ -60,7 +60,7 @@ export const standardBatches = {
   }),
   /** Delay between the response and the start of the batch's first entry, in ms of the server's clock. */
   pendingMs: (): number => 250,
-  /** Milliseconds that each entry of a batch takes besides the agent's own time, on the server's clock. */
+  /** Time that the server adds to the agent's own time for each entry of a batch, in ms of the server's clock. */
   entryMs: (): number => 250,
 };
 

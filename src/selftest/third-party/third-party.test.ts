@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { sampleOf, triesEveryFault } from "../../base/testing/test-scope.ts";
+import { trialSampleOf } from "../../base/testing/test-scope.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
@@ -9,8 +9,6 @@ import { goVendor, startVendor, type ServerSwitch, switchesOf } from "./testing/
 
 /** Time limit of a run. A run takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
-/** Returns nothing in a quick run, which only tests that the table is complete. */
-const inTrials = <T>(each: readonly T[]): readonly T[] => (triesEveryFault ? sampleOf(each, { of: 3 }) : []);
 
 /**
  * Distributes the switches over several runs. Neighbouring switches are similar and would hide each other, so they are
@@ -67,7 +65,7 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
     expect(Object.keys(goDefects).toSorted()).toEqual(defects.map(({ name }) => name).toSorted());
   });
 
-  it.each(inTrials([{ named: "without a switch", those: [] }]))(
+  it.each(trialSampleOf([{ named: "without a switch", those: [] }]))(
     "is judged nearly whole, and not flagged, $named",
     async ({ those }) => {
       const { red, unjudged, clauses } = await findings(those);
@@ -77,7 +75,7 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
     runTimeoutMs,
   );
 
-  it.each(inTrials(dealt(odds, 2)))(
+  it.each(trialSampleOf(dealt(odds, 2)))(
     "is not flagged for what is odd and legal: $named",
     async ({ those }) => {
       const { red, unjudged } = await findings(those);
@@ -86,7 +84,7 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
     runTimeoutMs,
   );
 
-  it.each(inTrials(dealt(defects, 5)))(
+  it.each(trialSampleOf(dealt(defects, 5)))(
     "is red for its defects, and for nothing else: $named",
     async ({ those }) => {
       const { red } = await findings(those);

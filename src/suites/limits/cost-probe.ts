@@ -8,7 +8,7 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { coverageProbe } from "../shared/coverage-probe.ts";
-import { ensureAllowance, unpaced } from "./exhaust.ts";
+import { countedReadPath, ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
 const repeatCount = 3;
@@ -130,8 +130,7 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   const livesOn = key.expiresInSeconds === null || time.targetMs() + 2 * minuteOverMs < key.expiresInSeconds * 1000;
   if (agent === undefined || countedRead === null || !livesOn) return false;
   const own = context.client.as(key);
-  const read = (): Promise<Exchange> =>
-    own.send("GET", countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2", unpaced);
+  const read = (): Promise<Exchange> => own.send("GET", countedReadPath(countedRead), unpaced);
   const perMinute = limitsOf(key, target)?.perMinute ?? minPerMinute;
   const requests = readCounts.before + healthTimes + readCounts.after;
   try {

@@ -50,6 +50,7 @@ export interface ExhaustOptions {
 }
 
 const shortListPath = "/agents?page=1&limit=2";
+export const countedReadPath = (read: CountedRead | null): string => (read === "list" ? shortListPath : "/usage");
 const maxFailures = 5;
 /** The last requests are invokes, to prove that the limit holds for invokes, too. */
 const minInvoked = 3;
@@ -61,7 +62,7 @@ export async function sendUntilRefused(
 ): Promise<BurstResult> {
   const { client, limits, countedRead } = sender;
   const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
-  const path = countedRead === "list" ? shortListPath : "/usage";
+  const path = countedReadPath(countedRead);
   // Uses only half of the concurrency slots, because a server may free a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;

@@ -11,7 +11,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
-import { helloBody, unpaced } from "./exhaust.ts";
+import { countedReadPath, helloBody, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
@@ -68,21 +68,16 @@ export const edgesReached = probe(
     if (countedReadOf(context.discovery) === null)
       throw new SkipError("no GET request is known to count (HDR-12), so the minute takes agent executions");
     const edges: EdgeOfMinute[] = [];
-    let sent = 0;
-    while (mayTryAgain(edges, sent, tier.limits)) {
-      const edge = await reachEdge(tier, context);
-      edges.push(edge);
-      sent += edge.before.length + edge.atOnce.length;
-    }
+    while (mayTryAgain(edges, tier.limits)) edges.push(await reachEdge(tier, context));
     return { limits: tier.limits, edges };
   },
 );
 
-const excessesOf = (edges: readonly EdgeOfMinute[], limits: TierLimits): Finding<never>[] =>
-  edges.map((each) => excessOf(each, limits)).filter(({ kind }) => kind === "breach");
+const isBreach = ({ kind }: Finding<never>): boolean => kind === "breach";
 
-function mayTryAgain(edges: readonly EdgeOfMinute[], sent: number, limits: TierLimits): boolean {
-  const excesses = excessesOf(edges, limits).length;
+function mayTryAgain(edges: readonly EdgeOfMinute[], limits: TierLimits): boolean {
+  const excesses = edges.filter((each) => isBreach(excessOf(each, limits))).length;
+  const sent = edges.reduce((sum, { before, atOnce }) => sum + before.length + atOnce.length, 0);
   if (edges.length >= maxTries || excesses >= minExcesses) return false;
   return excesses > 0 || (edges.length < usualTries && sent < limits.perMinute + maxAtOnce);
 }
@@ -92,7 +87,7 @@ async function reachEdge(
   { client, given, time, discovery }: ProbeContext<"agents.answering">,
 ): Promise<EdgeOfMinute> {
   const own = client.as(key);
-  const path = countedReadOf(discovery) === "usage" ? "/usage" : "/agents?page=1&limit=2";
+  const path = countedReadPath(countedReadOf(discovery));
   const invoke = (): Promise<Exchange> => own.invoke(given["agents.answering"], helloBody, unpaced);
   const count = requestsAtOnce(limits);
   await time.passTime(useExpiryMs, "earlier use of the key must expire");
@@ -168,7 +163,7 @@ function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): 
 export function judgeEdges(reached: EdgesReached | null): Finding<never> {
   if (reached === null) return inapplicable("no key has a small limit per minute and two slots, or no test clock");
   const findings = reached.edges.map((edge) => excessOf(edge, reached.limits));
-  const excesses = excessesOf(reached.edges, reached.limits);
+  const excesses = findings.filter(isBreach);
   if (excesses.length > 0 && excesses.length < minExcesses)
     return unproven("only once were more admitted than were left, which a bucket that refills by chance explains");
   return excesses[0] ?? findings.find(({ kind }) => kind === "holds") ?? findings[0] ?? unproven("no request was sent");

@@ -6,7 +6,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
-import { ensureAllowance } from "./exhaust.ts";
+import { countedReadPath, ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
@@ -65,7 +65,7 @@ async function repeatSuspect({ exchange, again }: Suspect, context: ProbeContext
   if (key === undefined || countedRead === null) return;
   const own = client.as(key);
   const perMinute = limitsOf(key, target)?.perMinute ?? 0;
-  const path = countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2";
+  const path = countedReadPath(countedRead);
   const readAll = async (): Promise<void> => {
     for (let read = 0; read < repeatCount; read += 1) await own.send("GET", path);
   };

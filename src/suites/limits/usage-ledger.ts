@@ -23,7 +23,7 @@ const minAgreeing = 2;
 /** A difference of one request proves nothing, because a request may be counted late. */
 const minRequests = 2;
 
-/** Judges USE-7: `requests.used` grows by as much as `Remaining` falls. */
+/** Judges USE-7: `requests.used` grows by the number by which `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);

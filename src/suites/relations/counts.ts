@@ -1,6 +1,6 @@
-import { dayMs } from "../../base/duration.ts";
 import { isDeepStrictEqual } from "node:util";
 
+import { dayMs } from "../../base/duration.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";

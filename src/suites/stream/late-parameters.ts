@@ -34,14 +34,19 @@ export const lineFeedsSent = probeIfManyRequests(
   }),
 );
 
-const resumedAtTwo = { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } };
+const resumedAtTwo = {
+  body: { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } },
+  options: {},
+};
 /** Gets hundreds of chunks, no matter whether `chunk_size` counts words or characters. */
 const manyWords = {
-  query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
-  parameters: { chunk_size: 1 },
+  body: {
+    query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
+    parameters: { chunk_size: 1 },
+  },
+  // Does not wait for an agent that streams slowly: a stream that has begun counts already.
+  options: { deadlines: { headMs: 10_000, exchangeMs: 10_000 } },
 };
-/** An agent that streams words slowly is not awaited: the stream has begun, and so is counted. */
-const manyWordsDeadlines = { headMs: 10_000, exchangeMs: 10_000 };
 /** Each stream runs twice, because a single wrong cost proves nothing. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 /** Number of GET requests that show the usual cost of a request. */
@@ -62,14 +67,12 @@ export const resumedLate = probeIfManyRequests(
     since,
   },
   async ({ client, given }): Promise<ResumedPastEnd> => {
-    const stream = (body: object): Promise<Exchange> =>
-      client.stream(given["agents.streaming"], body, body === manyWords ? { deadlines: manyWordsDeadlines } : {});
-    for (const body of measuredStreams) {
+    for (const { body, options } of measuredStreams) {
       await client.send("GET", "/usage");
-      await stream(body);
+      await client.stream(given["agents.streaming"], body, options);
     }
     for (let sent = 0; sent < readCountAfter; sent += 1) await client.send("GET", "/usage");
-    return { pastTheEnd: await stream(resumePastEnd) };
+    return { pastTheEnd: await client.stream(given["agents.streaming"], resumePastEnd) };
   },
 );
 

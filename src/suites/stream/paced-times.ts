@@ -63,7 +63,7 @@ function hasLostSeconds(stream: PacedStream, delays: number): boolean {
   return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
 }
 
-/** Whether the fractions of two sums differ so much that no constant time is near both. */
+/** Whether no constant time can be near the fractions of both sums. */
 const areApart = (one: number, other: number): boolean =>
   Math.abs((one % 1) - (other % 1)) > roundingSeconds + workSeconds;
 

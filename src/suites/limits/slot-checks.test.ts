@@ -37,6 +37,7 @@ describe("slots held by slow requests", () => {
     ["LIM-6", "one too few", held({ held: [ok(), refused()] }), "breach"],
     ["LIM-6", "the last overtook another", held({ held: [ok(), refused()], extra: ok() }), "holds"],
     ["LIM-6", "the key is refused afterwards too", held({ held: [ok(), refused()], after: refused() }), "unproven"],
+    ["LIM-6", "one is refused for the rate", held({ held: [ok(), refused(0)] }), "unproven"],
     ["LIM-6", "one fails", held({ held: [ok(), failed()] }), "unproven"],
     [
       "LIM-9/same tier, slots",

@@ -20,13 +20,25 @@ const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchan
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
-const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining !== 0;
+/** Whether a refusal says that no requests are left: then it need not be for a concurrency slot. */
+export const isRefusedForRate = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining === 0;
 
 function unprovenIfRefused(after: Exchange): Finding<never> | null {
   return isSuccess(after) ? null : unproven(`once all had ended, a request still got ${outcomeOf(after)}`);
 }
 
+const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && !isRefusedForRate(each);
+
 const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
+
+/** Judges LIM-6 of concurrent requests or streams that were not all admitted. */
+function judgeTooFew(refused: Exchange[], admitted: number, atOnce: string, after: Exchange): Finding<never> {
+  if (refused.some(isRefusedForRate)) return unproven("one of them was refused for the rate");
+  return (
+    unprovenIfRefused(after) ??
+    breach(`${atOnce} at once are admitted`, `only ${admitted} were`, ...refused.slice(0, 1))
+  );
+}
 
 export const slotChecks: readonly Check[] = [
   check("LIM-5", slotsHeld, ({ concurrent, held, extra, extraEndedAfterMs, after }) => {
@@ -51,7 +63,7 @@ export const slotChecks: readonly Check[] = [
       if (isSuccess(twin.during)) return holds();
       if (!hasStatus(twin.during, 429)) return unproven(`the request of the other key got ${outcomeOf(twin.during)}`);
       if (!isSuccess(twin.after)) return unproven("the other key was refused all the same once the slots were free");
-      if (sampleOf(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
+      if (isRefusedForRate(twin.during)) return unproven("the other key was refused for the rate");
       return breach(
         "a key is admitted while another key of its tier holds all its slots",
         "429, and admitted once they were free",
@@ -91,15 +103,12 @@ export const slotChecks: readonly Check[] = [
     { as: "slots held" },
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
-    const [refused] = refusals(held);
+    const refused = refusals(held);
     // Counts the extra request, too: the target may have admitted it before a held request.
     const admitted = [...held, extra].filter(isSuccess).length;
-    if (refused === undefined || admitted >= concurrent)
+    if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
-    return (
-      unprovenIfRefused(after) ??
-      breach(`${concurrent} requests at once are admitted`, `only ${admitted} were`, refused)
-    );
+    return judgeTooFew(refused, admitted, `${concurrent} requests`, after);
   }),
   check("LIM-17", slotsHeld, ({ held, after }) => {
     if (!held.some(isSuccess)) return unproven("no slow request was admitted");
@@ -151,13 +160,11 @@ export const slotChecks: readonly Check[] = [
     "LIM-6",
     streamsHeld,
     ({ concurrent, streams, after }) => {
-      const [refused] = refusals(streams);
+      const refused = refusals(streams);
       const opened = streams.filter(isSuccess).length;
-      if (refused === undefined)
+      if (refused.length === 0)
         return opened === concurrent ? holds() : unproven(`only ${opened} of ${concurrent} streams opened`);
-      return (
-        unprovenIfRefused(after) ?? breach(`${concurrent} streams at once are admitted`, `only ${opened} were`, refused)
-      );
+      return judgeTooFew(refused, opened, `${concurrent} streams`, after);
     },
     { as: "streams" },
   ),

@@ -12,7 +12,7 @@ import { usableKeys } from "../../target/target.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { type RunKeyHistory, judgeKeyHistory, keyHistoryOf, maxAdmittedWithin } from "./key-history.ts";
-import { continuesAfter, judgeReleased } from "./slot-checks.ts";
+import { continuesAfter, isRefusedForRate, judgeReleased } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
@@ -148,9 +148,6 @@ function judgeSlots(
     );
   return judge(given);
 }
-
-const isRefusedForRate = (exchange: Exchange): boolean =>
-  hasStatus(exchange, 429) && sampleOf(exchange).remaining === 0;
 
 const judgeFree = (after: Exchange | null | undefined, when: string): Finding<never> =>
   after === null || after === undefined ? unproven("no slot was free before") : judgeReleased(after, when);

@@ -221,7 +221,7 @@ function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => bo
 }
 
 const scopeFaults = faults("Limits / Scope of limits", {
-  "invoke-not-limited": fault(["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"], "Invoke is never refused.").by(
+  "invoke-not-limited": fault(["LIM-1", "LIM-5", "LIM-10", "LIM-18", "LIM-19"], "Invoke is never refused.").by(
     exemptFromLimits("invoke"),
     ["HDR-19"],
   ),

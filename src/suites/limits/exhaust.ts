@@ -29,7 +29,7 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/** Result of sending until a refusal. `failing`: five responses in a row were neither successful nor 429. */
+/** Result of sending until a refusal. `failing`: several responses in a row were neither successful nor 429. */
 export interface BurstResult {
   readonly admitted: number;
   /** Responses that were neither a success nor a 429. They may have been counted. */
@@ -51,7 +51,7 @@ export interface ExhaustOptions {
 
 const shortListPath = "/agents?page=1&limit=2";
 export const countedReadPath = (read: CountedRead | null): string => (read === "list" ? shortListPath : "/usage");
-const maxFailures = 5;
+const maxFailures = 4;
 /** The last requests are invokes, to prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 

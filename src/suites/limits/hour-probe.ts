@@ -3,6 +3,8 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dateSeconds, isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -38,6 +40,9 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
+/** Minutes that it takes to use up an hour's limit. */
+const minutesOf = ({ perHour, perMinute }: TierLimits): number => Math.ceil(perHour / perMinute) + 1;
+
 /** Wait until the minute's limit admits requests again. Some limiters also count part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -49,7 +54,7 @@ export const hourExhausted = tierProbe(
     executions: ({ limits }, target) => hourCost(limits, target).executions,
     window: ({ limits }) => limits.perHour,
     usesUp: "hour used up",
-    waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
+    waitSeconds: ({ limits }) => minutesOf(limits) * 61 + 61,
     concurrent: true,
   },
   (context) => runAmongTiers(context, "hour", (smallerTiers) => exhaustHourOfTier(context, smallerTiers)),
@@ -64,7 +69,7 @@ async function exhaustHourOfTier(
   requireCountedRead(sender, "hour");
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-  await waitPastFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
+  await waitPastFullHour(context, minutesOf(tested.limits) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
   const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   const options = { pauseMs, smallerTiers, before: 0, admittedBefore: null };
@@ -141,13 +146,13 @@ async function exhaustHour(
   const { perHour, perMinute } = limits;
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
-  const sendMinute = createMinuteSender(sender, admittedBefore);
-  const firstShare = crossesLimit ? Math.ceil(perMinute / 2) : perMinute - before;
+  const startOfLast = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
+  const sendMinute = createMinuteSender(sender, admittedBefore, smallerTiers);
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    const room = admitted === before ? firstShare : perMinute;
+    const room = admitted < startOfLast ? Math.min(shareOfMinute(limits), startOfLast - admitted) : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
     admitted += minute.admitted;
@@ -167,6 +172,9 @@ async function exhaustHour(
   return { admitted, failed, end: admitted < max ? "refused" : "all sent" };
 }
 
+/** Leaves one request of a minute, as a GET request with `Remaining: 0` need not have counted; none of a small one. */
+const shareOfMinute = ({ perMinute }: TierLimits): number => (perMinute < 10 ? perMinute : perMinute - 1);
+
 interface MinuteOfHour {
   readonly admitted: number;
   readonly share: number;
@@ -176,15 +184,15 @@ interface MinuteOfHour {
 /** The last requests below the hour's limit are invokes, to prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
-function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
-  const { perHour } = sender.limits;
+function createMinuteSender(sender: KeySender, admittedBefore: number | null, { exceedsMinute }: SmallerTiers) {
+  const { perHour, perMinute } = sender.limits;
   let { countedRead } = sender;
   return async ({ admitted, share, endsEarly }: MinuteOfHour): Promise<HourResult> => {
     let isReadRefused = false;
     const isReadAt = (index: number): boolean => {
       const isNearLimit =
         admitted + index >= perHour - invokesBelowLimit && admitted + index < perHour + maxBeyondLimit;
-      return index < share - 1 && !isNearLimit;
+      return index < perMinute - 1 && !isNearLimit;
     };
     const options = {
       expected: endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted)),
@@ -199,6 +207,8 @@ function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
     if (!isReadRefused || minute.end !== "refused" || !isAdmitted(await invokeSample(sender))) return minute;
     countedRead = null;
     requireCountedRead({ ...sender, countedRead }, "hour");
+    if (exceedsMinute())
+      throw new SkipError(`invokes exceed the minute (LIM-1), so the hour may take ${perHour} agent executions`);
     const sent = minute.admitted + 1;
     const rest = await exhaustAllowance({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
     return { admitted: sent + rest.admitted, failed: minute.failed + rest.failed, end: rest.end };

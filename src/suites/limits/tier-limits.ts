@@ -49,14 +49,13 @@ const hourFactor = {
   other: 1,
 } as const;
 
-export function hourCost({ perHour, perMinute, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
-  const minutes = Math.ceil(perHour / perMinute);
-  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: minutes + 4 };
+export function hourCost({ perHour, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
+  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: 8 };
   const isSmall = perHour <= maxRepeatedAllowance;
   const factor = hourFactor[isSmall ? "small" : burst === null ? "ofUnknownBurst" : "other"];
   return {
     requests: Math.ceil(factor * perHour) + requestsBeyond.testClock,
-    executions: (isSmall ? 2 : 1) * (minutes + 5),
+    executions: isSmall ? 15 : 7,
   };
 }
 
@@ -79,6 +78,8 @@ const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>()
 export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   readonly some: (result: keyof LimitResult) => boolean;
+  /** Whether this tier itself has admitted more than its limit per minute. */
+  readonly exceedsMinute: () => boolean;
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
@@ -93,6 +94,8 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
     report: (result) => {
       own.result ??= result;
     },
+    exceedsMinute: () =>
+      progress.minute.some((each) => each.limit === limits.perMinute && each.result?.isOver === true),
     some: (result) => smaller().some((each) => each.result?.[result] === true),
     awaitResults: async (time, stepMs) => {
       while (time.canAdvance && smaller().some((each) => each.result === null))

@@ -68,7 +68,7 @@ const dear = [
   "one-slot-too-few",
 ] as const;
 
-/** Other faults, drawn by the seed. The trials of all faults (`selftest.test.ts`) have the same bounds. */
+/** Other faults, drawn by the seed. Trials with all suites (`selftest.test.ts`) have the same bounds. */
 const others = suiteFaults.map(({ name }) => name).filter((_, at) => at % 50 === testSeed % 50);
 
 const tried = new Set([...sampleOf(dear, { of: 4 }), ...(triesEveryFault ? others : others.slice(0, 2))]);

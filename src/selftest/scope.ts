@@ -20,7 +20,7 @@ export function scopeOf(patch: Patch, extent: TrialExtent): TrialScope {
   return { suites: extent === "own" ? withProbesOf(patch.breaks, short) : short, tiers: "small" };
 }
 
-/** Leaves only the checks of these clauses, and those of others that need no further probe. */
+/** Leaves only the checks of these clauses, and those of others whose own probes are among theirs. */
 function withProbesOf(clauses: readonly string[], all: readonly Suite[]): Suite[] {
   const own = all.flatMap(({ checks }) => checks.filter(({ clause }) => clauses.includes(clause)));
   const probes = new Set(own.flatMap(({ on }) => Object.values(probesOf(on))));

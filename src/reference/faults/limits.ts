@@ -188,7 +188,7 @@ const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-    ["LIM-4", "LIM-13"],
+    ["HLT-16", "LIM-4", "LIM-13"],
   ),
   "limits-shared-by-tier": fault(
     ["LIM-9", "HDR-12"],

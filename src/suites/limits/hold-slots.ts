@@ -81,14 +81,14 @@ const quickTripMs = 2;
 /** Above this round-trip time, a second try with longer pauses is worthwhile. */
 const outrunTripMs = 40;
 const maxTripMs = 1500;
-/** Number of the latest responses whose times count. A cold server answers its first requests slowly. */
-const latestTrips = 20;
+/** Number of first responses whose times do not count if many follow: a cold server answers slowly. */
+const coldTrips = 20;
 
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
   );
-  return Math.min(maxTripMs, 2 * Math.max(0, ...trips.slice(-latestTrips)));
+  return Math.min(maxTripMs, 2 * Math.max(0, ...trips.slice(trips.length > 2 * coldTrips ? coldTrips : 0)));
 }
 
 /** The test clock advances in steps of this size, so measured times are only this precise. */

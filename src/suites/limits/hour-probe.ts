@@ -4,7 +4,6 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dateSeconds, isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -22,8 +21,10 @@ import {
   hourCost,
   isUsedUpTwice,
   maxBeyondLimit,
+  minutesOfHour,
   requireCountedRead,
   runAmongTiers,
+  shareOfMinute,
 } from "./tier-limits.ts";
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
@@ -40,9 +41,6 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
-/** Minutes that it takes to use up an hour's limit. */
-const minutesOf = ({ perHour, perMinute }: TierLimits): number => Math.ceil(perHour / perMinute) + 1;
-
 /** Wait until the minute's limit admits requests again. Some limiters also count part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -54,7 +52,7 @@ export const hourExhausted = tierProbe(
     executions: ({ limits }, target) => hourCost(limits, target).executions,
     window: ({ limits }) => limits.perHour,
     usesUp: "hour used up",
-    waitSeconds: ({ limits }) => minutesOf(limits) * 61 + 61,
+    waitSeconds: ({ limits }) => minutesOfHour(limits, false) * 61 + 61,
     concurrent: true,
   },
   (context) => runAmongTiers(context, "hour", (smallerTiers) => exhaustHourOfTier(context, smallerTiers)),
@@ -69,7 +67,7 @@ async function exhaustHourOfTier(
   requireCountedRead(sender, "hour");
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-  await waitPastFullHour(context, minutesOf(tested.limits) * pauseMs);
+  await waitPastFullHour(context, minutesOfHour(tested.limits, target.clock !== null) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
   const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   const options = { pauseMs, smallerTiers, before: 0, admittedBefore: null };
@@ -146,13 +144,16 @@ async function exhaustHour(
   const { perHour, perMinute } = limits;
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
-  const startOfLast = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
+  const beforeLastMinute = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
+  const most = shareOfMinute(limits, time.canAdvance);
   const sendMinute = createMinuteSender(sender, admittedBefore, smallerTiers);
+  let usedInMinute = before;
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    const room = admitted < startOfLast ? Math.min(shareOfMinute(limits), startOfLast - admitted) : perMinute;
+    const room = (admitted < beforeLastMinute ? Math.min(most, beforeLastMinute - admitted) : perMinute) - usedInMinute;
+    usedInMinute = 0;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
     admitted += minute.admitted;
@@ -171,9 +172,6 @@ async function exhaustHour(
   }
   return { admitted, failed, end: admitted < max ? "refused" : "all sent" };
 }
-
-/** Leaves one request of a minute, as a GET request with `Remaining: 0` need not have counted; none of a small one. */
-const shareOfMinute = ({ perMinute }: TierLimits): number => (perMinute < 10 ? perMinute : perMinute - 1);
 
 interface MinuteOfHour {
   readonly admitted: number;

@@ -2,6 +2,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
@@ -21,7 +22,7 @@ const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
 /** Whether a refusal says that no requests are left: then it need not be for a concurrency slot. */
-export const isRefusedForRate = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining === 0;
+const isRefusedForRate = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining === 0;
 
 function unprovenIfRefused(after: Exchange): Finding<never> | null {
   return isSuccess(after) ? null : unproven(`once all had ended, a request still got ${outcomeOf(after)}`);
@@ -31,13 +32,25 @@ const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && !
 
 const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
 
-/** Judges LIM-6 of concurrent requests or streams that were not all admitted. */
-function judgeTooFew(refused: Exchange[], admitted: number, atOnce: string, after: Exchange): Finding<never> {
-  if (refused.some(isRefusedForRate)) return unproven("one of them was refused for the rate");
-  return (
-    unprovenIfRefused(after) ??
-    breach(`${atOnce} at once are admitted`, `only ${admitted} were`, ...refused.slice(0, 1))
-  );
+/** Whether the rate explains a refusal. It does not if more is left soon after than a limit can give back by then. */
+function mayBeForRate(refused: Exchange, after: Exchange): boolean {
+  const fall = fallBetween(sampleOf(refused), sampleOf(after));
+  return isRefusedForRate(refused) && (fall === null || -fall.fell <= fall.mayRegain);
+}
+
+interface TooFew {
+  readonly concurrent: number;
+  readonly admitted: number;
+  readonly refused: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+/** Judges LIM-6 of concurrent requests or streams, some of which were refused. */
+export function judgeTooFew({ concurrent, admitted, refused, after }: TooFew, what: string): Finding<never> {
+  if (admitted + refused.filter((each) => mayBeForRate(each, after)).length >= concurrent)
+    return unproven(`${what} were refused for the rate`);
+  const expected = `${concurrent} ${what} at once are admitted`;
+  return unprovenIfRefused(after) ?? breach(expected, `only ${admitted} were`, ...refused.slice(0, 1));
 }
 
 export const slotChecks: readonly Check[] = [
@@ -108,7 +121,7 @@ export const slotChecks: readonly Check[] = [
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
-    return judgeTooFew(refused, admitted, `${concurrent} requests`, after);
+    return judgeTooFew({ concurrent, admitted, refused, after }, "requests");
   }),
   check("LIM-17", slotsHeld, ({ held, after }) => {
     if (!held.some(isSuccess)) return unproven("no slow request was admitted");
@@ -164,7 +177,7 @@ export const slotChecks: readonly Check[] = [
       const opened = streams.filter(isSuccess).length;
       if (refused.length === 0)
         return opened === concurrent ? holds() : unproven(`only ${opened} of ${concurrent} streams opened`);
-      return judgeTooFew(refused, opened, `${concurrent} streams`, after);
+      return judgeTooFew({ concurrent, admitted: opened, refused, after }, "streams");
     },
     { as: "streams" },
   ),

@@ -12,7 +12,7 @@ import { usableKeys } from "../../target/target.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { type RunKeyHistory, judgeKeyHistory, keyHistoryOf, maxAdmittedWithin } from "./key-history.ts";
-import { continuesAfter, isRefusedForRate, judgeReleased } from "./slot-checks.ts";
+import { continuesAfter, judgeReleased, judgeTooFew } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
@@ -222,15 +222,14 @@ export const spareKeyChecks: readonly Check[] = [
     spareSlotsLeft,
     (given) =>
       judgeSlots(given, ({ streams, concurrent, after }) => {
-        const refused = streams.find((each) => hasStatus(each, 429));
-        if (refused === undefined)
+        const refused = streams.filter((each) => hasStatus(each, 429));
+        if (refused.length === 0)
           return streams.every(isSuccess) ? holds() : unproven(`not all of ${concurrent} streams opened`);
-        if (isRefusedForRate(refused)) return unproven("a stream was refused for the rate");
-        if (!after.some(isSuccess)) return unproven("later requests were refused, too");
-        return breach(
-          `${concurrent} streams at once are admitted`,
-          `only ${streams.filter(isSuccess).length} were`,
-          refused,
+        const later = after.find(isSuccess);
+        if (later === undefined) return unproven("later requests were refused, too");
+        return judgeTooFew(
+          { concurrent, admitted: streams.filter(isSuccess).length, refused, after: later },
+          "streams",
         );
       }),
     { as: "spare key", since: "1.1" },

@@ -49,13 +49,34 @@ const hourFactor = {
   other: 1,
 } as const;
 
-export function hourCost({ perHour, burst }: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
-  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: 8 };
+/**
+ * Requests sent in each minute of an hour but the last. One is left where that takes at most one minute more, because a
+ * GET request with `Remaining: 0` need not have counted. A minute used in full ends with an invoke instead.
+ */
+export function shareOfMinute({ perMinute, perHour }: TierLimits, hasClock: boolean): number {
+  return hasClock && perMinute >= 10 && perHour <= perMinute ** 2 ? perMinute - 1 : perMinute;
+}
+
+/** Minutes that it takes to use up an hour's limit. */
+export const minutesOfHour = (limits: TierLimits, hasClock: boolean): number =>
+  Math.ceil(limits.perHour / limits.perMinute) + Number(isMinuteCutShort(limits, hasClock));
+
+const isMinuteCutShort = (limits: TierLimits, hasClock: boolean): boolean =>
+  shareOfMinute(limits, hasClock) < limits.perMinute;
+
+/** Invokes around the end of an hour, and after it. */
+const invokesAtEnd = 5;
+
+export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
+  const { perHour, burst } = limits;
+  const minutes = minutesOfHour(limits, clock !== null);
+  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: minutes + invokesAtEnd };
   const isSmall = perHour <= maxRepeatedAllowance;
+  const executions = (isMinuteCutShort(limits, true) ? 2 : minutes) + invokesAtEnd;
   const factor = hourFactor[isSmall ? "small" : burst === null ? "ofUnknownBurst" : "other"];
   return {
     requests: Math.ceil(factor * perHour) + requestsBeyond.testClock,
-    executions: isSmall ? 15 : 7,
+    executions: (isSmall ? 2 : 1) * executions,
   };
 }
 
@@ -69,12 +90,16 @@ interface LimitResult {
 }
 
 interface TierProgress {
+  readonly tier: string;
   readonly limit: number;
   result: LimitResult | null;
 }
 
 const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
 
+type TestedTier = Pick<TierProbeContext["tested"], "tier" | "limits">;
+
+/** What other tiers, above all smaller ones, have shown in this run. */
 export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   readonly some: (result: keyof LimitResult) => boolean;
@@ -84,18 +109,21 @@ export interface SmallerTiers {
 }
 
 /** Registers the tier. After a breach on this tier, larger tiers can save requests. */
-function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
+function joinTiers(recorder: Recorder, name: LimitName, { tier, limits }: TestedTier): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);
-  const own: TierProgress = { limit: name === "hour" ? limits.perHour : limits.perMinute, result: null };
+  const own: TierProgress = {
+    tier,
+    limit: name === "hour" ? limits.perHour : limits.perMinute,
+    result: null,
+  };
   progress[name].push(own);
   const smaller = (): TierProgress[] => progress[name].filter(({ limit }) => limit < own.limit);
   return {
     report: (result) => {
       own.result ??= result;
     },
-    exceedsMinute: () =>
-      progress.minute.some((each) => each.limit === limits.perMinute && each.result?.isOver === true),
+    exceedsMinute: () => progress.minute.some((each) => each.tier === tier && each.result?.isOver === true),
     some: (result) => smaller().some((each) => each.result?.[result] === true),
     awaitResults: async (time, stepMs) => {
       while (time.canAdvance && smaller().some((each) => each.result === null))
@@ -107,11 +135,11 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
 export async function runAmongTiers<T>(
-  { recorder, tested: { limits } }: TierProbeContext,
+  { recorder, tested }: TierProbeContext,
   name: LimitName,
   run: (smallerTiers: SmallerTiers) => Promise<T>,
 ): Promise<T> {
-  const smallerTiers = joinTiers(recorder, name, limits);
+  const smallerTiers = joinTiers(recorder, name, tested);
   try {
     return await run(smallerTiers);
   } finally {

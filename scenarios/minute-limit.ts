@@ -36,7 +36,7 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // This speed lets a busy machine send requests one by one. Without a burst, no verdict is exact.
+  // With a `burst`, the load engine needs time to send a minute's requests one by one.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;

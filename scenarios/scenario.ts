@@ -15,7 +15,7 @@ export interface ScenarioLimits {
 export type ScenarioTiers =
   | "all"
   | "published"
-  /** The tiers with a published burst, and `enterprise`, whose limits the parties have agreed. */
+  /** The tiers with a published burst, and `enterprise`. The target file states the limits of `enterprise`. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
@@ -34,7 +34,10 @@ export interface Scenario {
   /** Describes the traffic in one line, for the table in scenarios/README.md. */
   readonly sends: string;
   readonly claims: readonly string[];
-  /** The first requirement set in which the scenario's findings count. Default: that of each clause. */
+  /**
+   * The scenario's findings count in this requirement set and later ones. Default: the requirement set that added the
+   * finding's clause.
+   */
   readonly since?: "1.0" | "1.1" | "1.2";
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
@@ -115,10 +118,7 @@ const minEarlySeconds = 4;
 /** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
-/**
- * Returns when to retry early, in seconds after the refusal. Even rounds skip this, because it may postpone the
- * admission.
- */
+/** Returns when to retry early, in seconds after the refusal. Only odd-numbered rounds risk an early retry. */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);

@@ -1,7 +1,10 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Sends requests for longer than other scenarios, to notice growing memory or latency. k6 would use too much CPU. */
+/**
+ * Sends requests for longer than other scenarios, to notice growing memory or latency. Does not use k6, whose high CPU
+ * use would distort the latencies.
+ */
 export const soak: Scenario = {
   name: "soak",
   title: "memory and latency do not drift under an even load",

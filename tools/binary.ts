@@ -7,7 +7,8 @@ import { codeAsset } from "../src/base/spawn-module.ts";
 import { packageAssets } from "../src/base/package-root.ts";
 import { bundleOf, modulesOf, thirdPartyLicences } from "./bundle.ts";
 
-// `npm run build:binary`: writes binary/conformance-PLATFORM-ARCHITECTURE, a copy of Node with every command.
+// `npm run build:binary` writes binary/conformance-PLATFORM-ARCHITECTURE. This executable is a copy of Node with the
+// `conformance` program inside.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "binary");

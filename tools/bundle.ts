@@ -63,7 +63,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a truncation of every cell, whose result cli-table3 uses only in a debug message. */
+/** Removes a slow call in cli-table3, which truncates every cell only for a debug message. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {

@@ -16,7 +16,7 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether a later CI job runs all selftest trials. This run then leaves out their sample. */
+/** Whether a later CI job runs all cases of `sampledTestFiles`. This run then skips those files. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /** Each `summary` function selects the output to print after a success. */

@@ -6,8 +6,7 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Returns the path of the built program, which contains a digest of the module's files.
- *
+ * Returns the path of the built program. The path contains a digest of go.mod and go.sum.
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
  */
@@ -19,8 +18,7 @@ export function binaryFrom(module, name) {
 }
 
 /**
- * Builds a program if it is missing, under another name first, in case the build is interrupted.
- *
+ * Builds a program if it is missing. Go writes a temporary file, which is renamed only after a successful build.
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
  * @param {string} goPackage import path of its main package

@@ -1,4 +1,5 @@
-// Writes the statements of examples/registry: `node tools/registry-example.ts [FOLDER FOR THE REPORTS]`.
+// Writes examples/registry/vendors: a signed statement for each example vendor. Usage: `node tools/registry-example.ts
+// [FOLDER FOR THE REPORTS]`.
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

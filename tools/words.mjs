@@ -1,4 +1,4 @@
-// Finds private words in names, and comments that begin with a subordinate clause (see CONTRIBUTING.md).
+// Finds names with discouraged words, e.g. `abreast`, and comments that start like `What …` (see CONTRIBUTING.md).
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";

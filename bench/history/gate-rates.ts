@@ -3,8 +3,8 @@ import { replayNights } from "../../src/report/history/testing/replay.ts";
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
- * Simulates histories of 60 nights, to tune the slow-down alarm of `conformance nightly`.
- * Run: `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
+ * Simulates histories of 60 nightly runs, to tune how `conformance nightly` detects a slow-down. Run: `node
+ * bench/history/gate-rates.ts [HISTORIES]`; 200 histories take some minutes.
  */
 const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);

@@ -65,7 +65,7 @@ const k6Row: BenchRow = {
 
 export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 
-/** Accepted exit codes of `conformance load`: 3 means an invalid trial, which a busy machine may cause. */
+/** Accepted exit codes of `conformance load`. 3: a trial cannot be judged, e.g. because this machine is busy. */
 const acceptedExitCodes = [0, 3];
 
 async function scheduledSeconds(): Promise<number> {

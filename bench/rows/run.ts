@@ -17,7 +17,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement
   return { ...took, requests: report.requests };
 }
 
-/** Share of `GET /usage` requests in a run. The share is high, because they exhaust the hourly limits. */
+/** Approximate share of `GET /usage` requests in a run. */
 const usageShare = 8 / 9;
 
 const embeddedRow: BenchRow = {

@@ -53,7 +53,7 @@ const rowSchema = z.discriminatedUnion("kind", [
 const figuresSchema = z.object({
   format: z.literal("agent-hosting-conformance/bench/1"),
   machine: machineSchema,
-  /** Share of the full amount of work. Only figures with the share 1 are published. */
+  /** The part of the full work that was measured, e.g. 0.1. Only figures of the full work (1) are published. */
   scale: number,
   rows: z.array(rowSchema),
 });

@@ -31,7 +31,8 @@ export async function measureRow(row: BenchRow, size: WorkSize, wanted: number):
 async function measureRounds(row: BenchRow, size: WorkSize, count: number): Promise<MeasuredRound[]> {
   const sides = await row.open(size);
   try {
-    // Warms up with a round that does not count. Rows with a single round are too slow for a warm-up.
+    // Warms up with an extra round and drops its result. Rows with one round have no warm-up, because their round takes
+    // long.
     if (count > 1) await measureRound(sides, 0);
     const rounds: MeasuredRound[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(sides, round));
@@ -86,7 +87,7 @@ export function summarizeRounds(compared: ComparedValue, rounds: readonly Measur
   };
 }
 
-/** Returns the ratio of subject to baseline. For a rate, divides the baseline's time by the subject's. */
+/** Returns subject / baseline. A rate is the inverse of a time. */
 export function ratioOf(compared: ComparedValue, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)

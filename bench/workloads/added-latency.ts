@@ -22,7 +22,9 @@ export type PacedRequests = z.infer<typeof pacedSchema>;
 /** Length of a window. Each window yields one comparison of the latency with and without the proxy. */
 const windowMs = 1000;
 
-/** Measures how much a proxy adds to the 99th percentile of latency: the median over windows of one second. */
+/**
+ * Computes for each second how much a proxy raises the 99th percentile of latency. Returns the median of these values.
+ */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);
   const agent = new Agent({ connections: 50 });

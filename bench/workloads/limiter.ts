@@ -16,7 +16,10 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Number of decisions before the measurement, so that the measured memory does not include compiled code. */
+/**
+ * Number of rate-limit decisions before the memory measurement. During these decisions, V8 compiles the code, so that
+ * compiled code is not measured.
+ */
 const warmUpDecisions = 20_000;
 /** Minimum number of keys in a memory measurement. With fewer keys, unrelated memory would distort the result. */
 const minMeasuredKeys = 200_000;
@@ -47,7 +50,7 @@ function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number
   const emptyBytes = heapBytes();
   for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses every limiter once more, so that garbage collection frees no limiter before the measurement.
+  // The garbage collector could remove unused limiters before `heapBytes()` runs. This later use prevents that.
   for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }

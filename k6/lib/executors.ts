@@ -2,7 +2,9 @@ import type { Scenario } from "k6/options";
 
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
-/** Maximum number of concurrent requests of one virtual user. With more, sending a burst would take too long. */
+/**
+ * Maximum number of burst requests per virtual user. One virtual user starts its requests one by one, which takes time.
+ */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */
 const GRACE = "60s";
@@ -48,7 +50,10 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/** Returns the number of virtual users for a burst. Four users or more let several k6 processes share a burst. */
+/**
+ * Returns the number of virtual users for a burst. Four or more, because several k6 processes divide the users among
+ * themselves.
+ */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 

@@ -45,7 +45,7 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/** Sends a request of a constant-rate flow. k6 starts one iteration too many, which sends nothing. */
+/** Sends a request of a constant-rate flow. If k6 starts one iteration too many, that iteration sends nothing. */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -66,7 +66,10 @@ const MAX_UNTIL_REFUSED = 20_000;
 /** Real time to wait beyond `retry_after`, because the clocks of the client and the target differ. */
 const RETRY_MARGIN_MS = 100;
 
-/** Sends requests until one is refused, and retries after `retry_after`. Some rounds also retry earlier. */
+/**
+ * Each round sends requests until a refusal, then retries after `retry_after`. Odd rounds also retry before
+ * `retry_after` has passed.
+ */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
     const refusal = sendUntilRefused(options);

@@ -22,8 +22,7 @@ export interface RequestStart {
 }
 
 /**
- * Makes a sample of a response. k6's clock has whole milliseconds: `sentMs` may be too early, `headMs` and `endMs` too
- * late.
+ * Makes a sample of a response. k6's clock has whole milliseconds: `sentMs` is rounded down, `headMs` and `endMs` up.
  */
 export function sampleOf(flow: Flow, start: RequestStart, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -41,7 +40,8 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // Rounded down to whole milliseconds, like the clock. A fraction could swap the order of two sequential requests.
+    // `atMs` is a whole millisecond, rounded down. With a fraction added, `sentMs` could be later than the next
+    // request's `sentMs`.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -82,7 +82,7 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
   return sent;
 }
 
-/** Returns the status. k6 reports no status for an incomplete response, but a stream that began had 200. */
+/** Returns the status. k6 reports 0 for an interrupted stream, although the stream began with status 200. */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;
   return isStream && timings.receiving > 0 ? 200 : null;

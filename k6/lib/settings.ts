@@ -23,7 +23,7 @@ export interface Settings {
   roleRequest(role: AgentRole): RoleRequest;
 }
 
-/** The body fields and the path that make an agent play a role, such as a slow agent. */
+/** Path and body fields of a request. They make an agent play a role, e.g. respond slowly. */
 export interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;

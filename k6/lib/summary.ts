@@ -26,7 +26,7 @@ export function summarize(data: unknown, scenario: string, settings: Settings): 
   return {};
 }
 
-/** Returns a value of a metric. k6 leaves out a metric without values, which counts as 0. */
+/** Returns a value of a metric; 0 if the metric is missing. k6 leaves out metrics without values. */
 const metricValue = (data: unknown, metric: string, value: string): number =>
   Number(getPath(data, "metrics", metric, "values", value) ?? 0);
 

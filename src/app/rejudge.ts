@@ -61,7 +61,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Selects the run's own checks, newer checks for which there is evidence, and checks of later requirement sets. */
+/** Selects the report's checks. Adds newer checks with evidence, and checks of later requirement sets. */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -73,14 +73,14 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Older reports record no selection of checks, but their findings show which sections were selected.
+    // An older report has no `selection`. The sections of its findings then show which sections the user selected.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Judges later checks even without evidence. Otherwise, an old run could meet requirements that it never tested.
+  // Keeps the checks of later requirement sets. Leaving them out would hide untested requirements.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -41,7 +41,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/** Returns a vendor's list of public keys as JSON. For a private key in `files`, it lists the public key. */
+/** Returns a vendor's public keys as a JSON list. Derives the public key if a file has a private key. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

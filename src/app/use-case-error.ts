@@ -1,6 +1,6 @@
 /** The reason why a use case, such as a replay, cannot start. Command line and library phrase it differently. */
 export type UseCaseProblem =
-  /** A replay cannot send this evidence again. `does` describes how a new run can produce it. */
+  /** A replay cannot send the evidence of `check` again. `does` says what a new run does, e.g. `sends them again`. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, with these names and environment variables. */

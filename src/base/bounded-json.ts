@@ -11,7 +11,7 @@ export function parseBoundedJson(text: string): unknown {
 
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** Difference between the character codes of a closing bracket and its opening one. */
+/** A closing bracket's character code minus its opening bracket's, e.g. `]` (0x5d) minus `[` (0x5b). */
 const toClosing = 2;
 
 /** Replaces values nested deeper than 100 levels by `null`. Returns `null` if the brackets do not match. */
@@ -48,8 +48,8 @@ const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
 /**
- * Finds deep nesting, a duplicate name or `__proto__` in valid JSON. Returns a predicate, such as `has a duplicate
- * name`.
+ * Finds deep nesting, a duplicate name or `__proto__` in valid JSON. Returns, e.g., `has a duplicate name "id" in line
+ * 3, column 5`.
  */
 export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
   const levels: Level[] = [];

@@ -7,11 +7,14 @@ export type Row = Readonly<Record<string, string>>;
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface CoveringInput {
-  /** The values of each dimension. The tested program checks the dimensions in this order. */
+  /**
+   * Values by dimension, in the order in which the tested program checks the dimensions. E.g. `{ key: ["free",
+   * "wrong"], body: ["valid", "absent"] }`: the key first.
+   */
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** Values that the tested program refuses. After a refused value, it checks no later dimension. */
   readonly refused: Choices;
-  /** Rules: a row with values listed in `when` must have values listed in `only`. */
+  /** Rules, e.g. `when` the method is `other`, `only` the body `none` is allowed. */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether the rows must cover each pair of values of these two dimensions. */
   readonly isPaired: (one: string, other: string) => boolean;
@@ -21,7 +24,7 @@ export interface CoveringInput {
 /** Builds covering arrays: sets of rows that contain every pair of values of two dimensions. */
 export interface Covering {
   readonly possiblePairs: () => readonly string[];
-  /** Returns the names of the pairs that a row covers. Values after a refused value cover nothing. */
+  /** Returns the names of the value pairs that a row covers, e.g. `key=valid method=GET`. */
   readonly pairsIn: (row: Row) => readonly string[];
   readonly cover: (options: CoverOptions) => Row[];
   /** Completes partial rows. Chooses values that add as many new combinations of three values as possible. */
@@ -41,7 +44,9 @@ export interface CoverOptions {
   readonly covered: Set<string>;
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /** Incomplete rows that must be completed and added, even if they cover nothing new. Default: none. */
+  /**
+   * Partial rows, e.g. `{ key: "wrong" }`. `cover` completes and adds each partial row, even if no new pair is covered.
+   */
   readonly needed?: readonly Row[];
   /** Whether the new rows must cover this pair. Default: they must cover every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
@@ -52,8 +57,8 @@ const tripleRowCandidates = 8;
 const undecided = -1;
 
 /**
- * Builds covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). No npm library supports
- * existing rows, row costs and refused values.
+ * Builds covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). No npm library accepts existing
+ * rows, a cost per row, and refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
@@ -72,7 +77,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // Ignores values of a rule if this input does not have them.
+      // Drops unknown values: `idAt` returns `undecided` for them.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
@@ -87,7 +92,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Completes a row, with no refused value before a given value. Returns `null` if that is impossible. */
+  /** Fills the undecided places of a row. Returns `null` if that is impossible. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -111,7 +116,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // A pair does not count if the program stops at an earlier refused value.
+        // The tested program ignores every value after a refused value.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

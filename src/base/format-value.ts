@@ -12,7 +12,7 @@ function shorten(value: unknown): string {
   try {
     return JSON.stringify(value) ?? typeof value;
   } catch {
-    // `JSON.parse` accepts deeper nesting than `JSON.stringify`, which overflows the stack.
+    // `JSON.parse` can return a value so deeply nested that `JSON.stringify` overflows the stack.
     return "a value nested too deep to show";
   }
 }

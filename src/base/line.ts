@@ -54,6 +54,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, a word with only short runs of characters is probably a folder's name, not a key.
+  // In a path, a key needs a long run of letters or digits. Folder names such as `my_project-files` have only short
+  // runs.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -9,7 +9,9 @@ import { once } from "./memoize.ts";
 /** Path prefix of the package's files in the single executable: `package/README.md`, for example. */
 export const packageAssets = "package/";
 
-/** Returns the package's root folder. The single executable returns a temporary folder with the files for k6. */
+/**
+ * Returns the package's root folder. The single executable first unpacks the package's files into a temporary folder.
+ */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
 export const packageText = (path: string): string =>

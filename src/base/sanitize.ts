@@ -1,7 +1,8 @@
 import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
 /**
- * Makes text from a target safe to print: replaces control characters, except line feeds and tabs, by visible escapes.
+ * Makes a target's text safe to print. Replaces control and invisible characters by escapes such as `\x1b`, but keeps
+ * `\n` and `\t`.
  */
 export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
 

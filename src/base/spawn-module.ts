@@ -2,7 +2,8 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// Starts modules in threads and processes, both from files and inside the single executable.
+// This file starts modules in threads and processes. The single executable contains all modules as one asset,
+// `codeAsset`.
 
 export const codeAsset = "code.cjs";
 

@@ -28,7 +28,7 @@ export async function runCommandLine(): Promise<void> {
   forgetUnwrittenOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // Any argument may name the command to load: `conformance help run` needs `run`.
+  // Loads a command if any argument equals its name, e.g. `run` in `conformance help run`.
   const named = new Set(process.argv.slice(2));
   try {
     // Shell completion needs the flags of every command.

@@ -1,6 +1,9 @@
 import { type Command, Help, Option } from "commander";
 
-/** The most used options of each help heading. A key such as `serve --fault` applies to that command alone. */
+/**
+ * The most used options, grouped by their heading in the help text. `serve --fault` is the option `--fault` of the
+ * command `serve` only.
+ */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],
   "Client:": ["--base-url-variable", "--api-key-variable", "--agent-variable", "--trouble", "--no-trouble"],

@@ -42,7 +42,9 @@ function realPathOf(file: string): string | null {
 const commandNames = Object.keys(commandTable).join("|");
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/** Replaces `conformance` in printed commands by what started this process, such as `npx agent-hosting-conformance`. */
+/**
+ * Replaces `conformance` in printed commands by the command that the user ran, e.g. `npx agent-hosting-conformance`.
+ */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocationOfThisProcess()} `);
 

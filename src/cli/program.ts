@@ -24,7 +24,7 @@ const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   visibleOptions: shownOptions,
-  // Orders the groups by the first option that help shows. Commander would order them by the first option defined.
+  // Orders the option groups as in `shown`. Commander's default is the order in which the options were defined.
   groupItems: (_, shown, groupOf) => new Help().groupItems(shown, shown, groupOf),
   // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),

@@ -126,7 +126,7 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
     onStart: (target) => {
-      // Error messages must not show keys that the target's test control has issued.
+      // Keeps the target's keys out of error messages. The target's test-control API may have just issued some keys.
       const { name, baseUrl } = registerSecrets(target);
       progress.started(packageVersion(), name, baseUrl);
     },

@@ -8,7 +8,10 @@ export interface CacheEnvironment {
   readonly home: () => string;
 }
 
-/** Returns a folder for Node's compile cache that only the user can write; `undefined` if NODE_COMPILE_CACHE is set. */
+/**
+ * Returns a private folder for Node's compile cache; `null` if the user has no home. `undefined`: the variable
+ * NODE_COMPILE_CACHE already sets the folder.
+ */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
   const caches = userCacheFolder(platform, env, home);

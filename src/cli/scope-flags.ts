@@ -33,7 +33,10 @@ export const failedOption = {
   "--failed <report>": "only the checks that failed in this saved report, with what they need of others",
 } as const;
 
-/** Property of the flag for a limit: `maxWait` for `maxWaitMs`, because users write the unit themselves. */
+/**
+ * Drops the unit from a limit's name: `maxWaitMs` becomes `maxWait`. Users give the unit in the value, e.g. `--max-wait
+ * 90s`.
+ */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 export type ScopeFlags = FlagsOf<typeof scopeOptions & typeof failedOption> & {

@@ -62,7 +62,7 @@ export function stopOnSignal(controller: AbortController): () => void {
   return () => void state.actions.delete(controller);
 }
 
-/** Waits for a signal such as SIGINT, which then does not end the process. */
+/** Waits for a signal such as SIGINT. The first signal ends only the wait, not the process. */
 export async function waitForSignal(): Promise<void> {
   const controller = new AbortController();
   stopOnSignal(controller);

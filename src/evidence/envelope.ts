@@ -1,8 +1,5 @@
 import { getPath } from "../base/json.ts";
 
-/**
- * Whether a JSON body wraps its content: as `data` beside `status: "success"`, or as `error` beside `status: "error"`.
- */
 const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);

@@ -152,7 +152,10 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object looks like a reference in `evidence.json`, and so must be written as `{"$literal": …}`. */
+/**
+ * Whether an object has a field that `evidence.json` uses for references, such as `$exchange`. A reader would take the
+ * object for a reference unless `{"$literal": …}` wraps it.
+ */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 

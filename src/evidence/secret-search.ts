@@ -16,7 +16,10 @@ export interface SecretIndex {
 /** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
-/** Prepares a search for secrets. Parts that `isHarnessText` accepts occur in every report, so they reveal nothing. */
+/**
+ * Prepares a search for secrets and for parts of secrets. Ignores parts that also occur in the harness's own texts
+ * (`isHarnessText`): they reveal nothing.
+ */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -73,7 +76,10 @@ interface GramPlace {
 /** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
-  /** How many characters the search may skip after a block of three characters. Indexed by the block's hash. */
+  /**
+   * Shift table of Wu and Manber's search algorithm. Index: hash of three characters; value: number of characters to
+   * skip.
+   */
   readonly skips: Uint8Array;
 }
 
@@ -86,7 +92,8 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // End of the last hashed block. Consecutive sequences overlap, so earlier blocks are already hashed.
+    // Index at which the last hashed block ends. Overlapping substrings share blocks, so hashing continues after this
+    // index.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -109,7 +116,9 @@ const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
 
-/** Gives upper and lower case the same code. Other characters may share a code, which only costs time. */
+/**
+ * Maps upper and lower case to the same code. Two different characters may also collide, which only slows the search.
+ */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
 /** Finds parts of secrets by the algorithm of Wu and Manber, which skips most of the text. */

@@ -15,7 +15,10 @@ export const partMark = ", in part or changed";
 /** The prefix of every secret that the harness generates. The prefix alone is not a leak. */
 export const generatedSecretPrefix = "conformance-";
 
-/** Generates a webhook secret. It never has eight digits in a row, so redaction keeps a report's numbers. */
+/**
+ * Generates a webhook secret without eight digits in a row. If a secret had eight, redaction would hide the same digits
+ * in a report's numbers.
+ */
 export const generateSecret = (): string =>
   generatedSecretPrefix +
   crypto

@@ -77,7 +77,7 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Turns `\n` into the letter `n`: a secret key may contain this letter, but no line break.
+  // Removes only the backslash, so `\n` becomes `n`. A secret key can contain the letter `n`, but never a line break.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

@@ -137,7 +137,8 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // If the client is still connected, forwarding failed, for example because of an invalid path.
+    // If the response is already closed, nothing is left to send. Otherwise forwarding failed, e.g. because of an
+    // invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

@@ -92,7 +92,10 @@ const smallPages: TroubleItem = {
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
-/** Uses only GET requests if at least `min` of them fit, because many clients retry only GET. */
+/**
+ * Restricts `fits` to GET requests, because many clients retry only GET. Keeps `fits` unchanged if fewer than `min` GET
+ * requests match.
+ */
 function preferGet(
   known: readonly SentRequest[],
   min: number,

@@ -30,7 +30,10 @@ export interface StreamShape {
   readonly frame: (name: string, data: string, number: number) => string;
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
-  /** How the stream ends: after `after` events, the connection closes (`cut`) or an `error` event follows. */
+  /**
+   * How the stream ends: `cut` closes the connection, `error` sends a final `error` event. `after` is the number of
+   * events sent before this end.
+   */
   readonly ending:
     | { readonly kind: "all" }
     | { readonly kind: "cut"; readonly after: number }

@@ -13,8 +13,8 @@ export interface JudgeClientOptions {
   /** Seed for choosing which requests get injected errors. Default: 1. */
   readonly seed?: number;
   /**
-   * Whether one wrong request is a failure. Default: `false`, because a client's tests may send wrong requests on
-   * purpose.
+   * Whether a single wrong request makes a check fail. Default: `false`, because a client's tests may send wrong
+   * requests on purpose.
    */
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */

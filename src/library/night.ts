@@ -30,7 +30,10 @@ export interface NightOptions extends JudgeScope {
 export interface JudgedNight {
   /** Name of the night in the history. */
   readonly id: string;
-  /** Check findings and load-trial counts that are worse than in earlier nights. */
+  /**
+   * Findings and load counts that are worse than in earlier nights. A load count is, e.g., the number of failed
+   * requests.
+   */
   readonly regressions: readonly Regression[];
   /** Load trials that became slower. A second run confirmed the slowdown. */
   readonly slower: readonly ReportedLatencyShift[];

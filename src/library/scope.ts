@@ -88,7 +88,7 @@ export const libraryMessages = createMessages({
     },
     selection: { give: "a run without `only` and `skip`", is: null },
     tier: { give: "`tier` beside `apiKey`", is: null },
-    // The library cannot listen after a run, so this hint names a command.
+    // Only the command line can wait for webhooks after a run.
     watch: { give: "`conformance run --watch`", is: null },
   },
 });

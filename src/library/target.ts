@@ -40,7 +40,9 @@ export interface EmbeddedTarget {
 /** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** The target to test. `null` means the embedded reference server, changed by these patches (faults and variants). */
+/**
+ * The target to test. `target: null` means the embedded reference server, with the faults and variants in `patches`.
+ */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

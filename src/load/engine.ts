@@ -24,7 +24,7 @@ export interface EngineOptions {
 }
 
 export interface RoleRequest {
-  /** Body fields that make an agent play a role, such as failing. */
+  /** Fields of the request body for the role, e.g. fields that make the agent fail. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path below the base URL, with `{agent_id}` and `{endpoint}` to fill in; `null` for the documented path. */
   readonly path: string | null;

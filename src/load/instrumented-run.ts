@@ -76,7 +76,7 @@ export async function runInstrumented(
   }
 }
 
-/** Returns the refusal of a key if the server also refuses a health request, which has no rate limit. */
+/** Finds a key that the server stopped accepting. A refused health request confirms this: health has no rate limit. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,

@@ -79,5 +79,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** Returns the first value that is not `null`. Only one process has each of these values. */
+/** Returns the first value that is not `null`. Only one sending process records e.g. the webhook deliveries. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

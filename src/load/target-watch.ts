@@ -8,7 +8,9 @@ import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
-  /** Tells the watch the counts so far. After a failed request, the watch tries to connect at once. */
+  /**
+   * Reports the current request counts to the watch. If more requests have failed, the watch tries to connect at once.
+   */
   readonly observe: (progress: LoadProgress) => void;
   /** Waits until an unreachable target is back or counts as dead. Ends the watch and returns the first outage. */
   readonly end: () => Promise<LoadOutage | null>;

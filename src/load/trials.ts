@@ -52,7 +52,9 @@ export interface Estimate {
   readonly trial: LoadTrial;
   /** Number of requests that the trial certainly sends, including the harness's own. */
   readonly requests: number;
-  /** Descriptions of flows whose number of requests is unknown, such as `as many as 5 connections can in 3 s`. */
+  /**
+   * Descriptions of flows whose number of requests is unknown. E.g. 5 connections send as many requests as they can.
+   */
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;

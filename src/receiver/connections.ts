@@ -35,7 +35,9 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** Delay in ms per open rejected connection. This limits a flood to 500 rejections a second. */
+/**
+ * Slows down a flood of connections. A rejection waits this many ms for each rejected connection that is still open.
+ */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 

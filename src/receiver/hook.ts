@@ -60,7 +60,10 @@ export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 export type OpenHook = ReturnType<typeof openHook>;
 
 export interface DeliveryStorage {
-  /** Reserves space for a delivery to a hook that has `stored` deliveries. Returns `false` if space is lacking. */
+  /**
+   * Reserves `bytes` for a delivery and returns `true`, or returns `false` if space is lacking. `stored`: number of
+   * deliveries that the hook already stores.
+   */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether a hook with this many stored deliveries is full, and only counts further ones. */
   readonly isFull: (stored: number) => boolean;
@@ -171,7 +174,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only part of a long body is stored, but reading all of it costs time.
+  // A cut body also costs time: the receiver reads more than it stores.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;

@@ -8,7 +8,10 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepConnection, startReply } from "./send-reply.ts";
 
-/** `maxClockOffsetMs` also includes a clock advance that is still in progress. */
+/**
+ * `clockOffsetMs`: how far the target's test clock has been advanced. `maxClockOffsetMs` includes an advance that is
+ * still in progress.
+ */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
@@ -32,7 +35,7 @@ export interface RequestHandlerContext {
   /** Number of deliveries that an earlier receiver got. New delivery ids continue from this number. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the response to the harness's own test request; `undefined` for any other `token`. */
+  /** Returns the response if `token` belongs to the harness's own test request; otherwise `undefined`. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
@@ -119,7 +122,10 @@ const receivedDelivery = (
   ...(body.signatures.length > 1 && { otherSignatures: body.signatures.slice(1) }),
 });
 
-/** Signs a body in pieces: hexadecimal HMAC-SHA256 of the bytes (Delivery security and policy 1). */
+/**
+ * Computes the hexadecimal HMAC-SHA256 of a body that arrives in pieces. Source: "Delivery security and policy", item
+ * 1.
+ */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
   return { add: (piece: Uint8Array): void => void hmac.update(piece), signature: (): string => hmac.digest("hex") };

@@ -4,7 +4,10 @@ import { deploymentDefaults } from "./agents.ts";
 import { isReservedHeader } from "./behaviour/deliveries.ts";
 import { eventSelectors } from "./behaviour/webhooks.ts";
 
-/** The schema of a text for which `holds` is true. `allowed` completes the error "it must be …". */
+/**
+ * Schema of a string for which `holds` returns `true`. The error message ends with `allowed`, e.g. "it must be an http
+ * URL".
+ */
 const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
 const anyText = z.string("a string");
@@ -23,7 +26,10 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks an error message that starts with a verb, such as "would not be sent". */
+/**
+ * Marks an error message that follows the field name directly, e.g. "would not be sent". An unmarked message follows
+ * the words "it must be".
+ */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(

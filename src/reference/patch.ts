@@ -88,7 +88,7 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Creates an override that can read the arguments of a decision's last call, through `last`. */
+/** Creates an override that knows how `decision` was last called. `last()` returns the arguments of that call. */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {

@@ -56,7 +56,7 @@ export interface ReferenceOptions {
   readonly dataFolder?: string | null;
   /** Private addresses that may get deliveries. A server on loopback always allows loopback addresses. */
   readonly allowDeliveriesTo?: readonly string[];
-  /** The process in which the webhook receivers run. A virtual clock waits longer for receivers outside this process. */
+  /** Place of the webhook receivers. With `anywhere`, a virtual clock waits longer for responses of the receivers. */
   readonly receivers?: ReceiverLocation;
   readonly onRequest?: (line: RequestLine) => void;
 }

@@ -1,6 +1,8 @@
 // Tells whether a 502, 503 or 504 came from a gateway or from the target itself.
 
-/** Counts of one response, or of the responses of one second. All times are in milliseconds of the same clock. */
+/**
+ * Counts of gateway-like and other responses, for one request or one second. All times are milliseconds of one clock.
+ */
 export interface ResponseCounts {
   readonly sentMs: number;
   /** Earliest possible time at which the first of the counted responses began. */
@@ -26,7 +28,7 @@ const maxOthersBetween = 20;
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/** If gateway-like responses last longer than this share of the load, the target itself sent them. */
+/** Share of the load's duration. If 502, 503 or 504 responses last longer, the target itself sent them. */
 const minWholeShare = 0.8;
 
 /** Returns the periods in which a gateway responded for the target; `null` if the target itself did. */
@@ -66,6 +68,6 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** The order of responses within a second is unknown, so the next second may belong to this period. */
+/** Whether a second's responses begin less than 1 s after the end of `spell`. */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -10,7 +10,10 @@ export interface Interruptions {
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   readonly takeNextToRerun: () => PlannedProbe | undefined;
-  /** Returns finished probes to rerun after an outage: it may have prevented later events that checks judge. */
+  /**
+   * Returns finished probes to rerun after an outage. The outage may have prevented later webhook retries, which checks
+   * judge.
+   */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   readonly lostResult: () => ProbeRunResult;
   readonly reason: () => string | null;

@@ -7,7 +7,7 @@ import type { Pace } from "../wire/transport.ts";
 export interface ClientSession {
   /** The secret with which the client signs its requests, if it signs them. */
   readonly signingSecret: string;
-  /** Whether a wrong request fails its clause. Otherwise it is only noted. */
+  /** Whether every wrong request of the client is a breach. If `false`, most wrong requests are only noted. */
   readonly isStrict: boolean;
   /**
    * Runs the command against a server without faults. Throws `TargetUnavailable` if the command fails or sends nothing.

@@ -87,14 +87,7 @@ export interface CreatedObjects {
   readonly operations?: number;
 }
 
-/**
- * How a probe waits if the target has no test clock, besides waits for the limits of its key:
- * - `required`: for `seconds`. Skipped if the run has less waiting time left.
- * - `since the start`: until the run has lasted `seconds`. Skipped if the waiting time is too short.
- * - `optional`: for `seconds` if the run has that much waiting time left, else not at all.
- * - `until exhausted`: until no waiting time is left, or `seconds` after the end of the probe `after`.
- * - `reserved`: the target may take `seconds` to respond. Skipped if less is left; uses up nothing.
- */
+/** How a probe waits if the target has no test clock. See `simulateWait` for each mode. */
 export type WaitOptions = {
   readonly seconds: number | ((target: Target) => number);
 } & (
@@ -140,7 +133,7 @@ interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
   /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Returns the evidence without requests that only later requirement sets judge. */
+  /** Returns the evidence for a check of the given requirement set. Leaves out the requests of newer probes. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 

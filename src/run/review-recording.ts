@@ -87,7 +87,10 @@ export const noExchange: Exchange = {
 
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
-/** Returns a function that maps a time to the maximum advance of the test clock at that time. */
+/**
+ * The returned function gives the maximum advance of the test clock at the time `ms`. Uses `clockMs` of the next
+ * exchange.
+ */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
   const sentMs = sortedBy(sorted, (each) => each.sentMs);

@@ -116,7 +116,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // With a test clock, an outage must not abandon a probe, which would continue to advance the clock.
+    // With a test clock, a short outage does not end the probe. Otherwise, the abandoned probe would continue to
+    // advance the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

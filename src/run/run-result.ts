@@ -26,7 +26,10 @@ export interface RunRecord {
   readonly executions: number;
   /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
-  /** When the target was unavailable, as part of a sentence. `null` if it was always available. */
+  /**
+   * Text for reports about outages, e.g. "the target was away from 12.0 s to 15.0 s of the run". `null` without
+   * outages.
+   */
   readonly away: string | null;
   readonly waitedMs: number;
   readonly durationMs: number;
@@ -104,8 +107,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Turns every breach into an error, because this machine lacked a resource. Without a breach, the first judgement
- * becomes the error.
+ * Turns breaches into errors after this machine ran out of a resource, e.g. ports. Without breaches, turns the first
+ * judgement into an error.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

@@ -62,7 +62,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // An open receiver still waits on the run's clock. `end` would abort these waits.
+    // `end` aborts all waits on the run's clock. An open receiver still needs these waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -216,7 +216,7 @@ async function runProbesAndJudge(
   };
 }
 
-/** Whether a check of request counts fails, which another client with the same keys could cause. */
+/** Whether any check that counts requests found a breach. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");

@@ -14,7 +14,7 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/** A way to enable a skipped check: a text, a need or setting, or a choice of several. */
+/** Names what would enable a skipped check, e.g. the setting `maxWaitMs`. `anyOf` lists alternatives. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
@@ -26,7 +26,7 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** `consequence` and `purpose` are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
+  /** Reports write: "`consequence`: `maxWaitMs` does not leave the time to `purpose`". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }

@@ -4,7 +4,10 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
-/** `own`: checks by the probes of the broken clauses, then `short`. `short`: keys of two tiers. `full`: everything. */
+/**
+ * `own`: only probes of the broken clauses; if they miss the fault, `short` follows. `short`: free and enterprise keys
+ * only. `full`: everything.
+ */
 export type TrialExtent = "own" | "short" | "full";
 
 export interface TrialScope {

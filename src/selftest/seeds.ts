@@ -59,7 +59,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/** Lists the false findings about a legal server: failing clauses, and errors of the harness. */
+/** Lists the false findings about a legal server: clauses that wrongly fail, and errors of the harness. */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))

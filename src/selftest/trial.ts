@@ -32,7 +32,10 @@ export interface PatchTrial {
   readonly excess: readonly string[];
 }
 
-/** Costs that no trial may exceed. With `all` tiers, runs take at most 11,000 and 650; a busy machine may add retries. */
+/**
+ * Maximum costs of a trial. With `all` tiers, runs take up to 11,000 requests and 650 executions; retries may add a
+ * few.
+ */
 const maxCosts = {
   all: { requests: 11_300, executions: 680 },
   small: { requests: 3700, executions: 400 },
@@ -55,9 +58,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // `announces` makes the run look for other clients. The run must not mistake a faulty limit for such a client.
+    // `announces` makes the run look for other clients with its keys. A fault of the limits must not look like another
+    // client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A server with wrong limits may admit more requests, so its run may cost as much as one with all tiers.
+    // A server with wrong limits may admit more requests. Its run may cost as much as a run with all tiers.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {

@@ -207,7 +207,10 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions that depend on earlier requests. Each forms pairs only with the dimensions listed here. */
+/**
+ * Dimensions that depend on earlier requests. Each may be combined only with the listed dimensions, e.g. `age` with
+ * `key`.
+ */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /** Kinds of keys that a server must reject, with their names in reports. Source: Authentication, API key. */

@@ -20,7 +20,9 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 
 export interface FieldRow {
   readonly clause: ClauseId;
-  /** Names of the parents and the field, joined by dots; `[]` is each array item, `*` each value of a map. */
+  /**
+   * Path of the field, e.g. `data.metadata.tokens_used`. `[]` stands for each array item, `*` for each value of a map.
+   */
   readonly path: string;
   readonly type: FieldType;
   /** Whether the field must be present. All fields inside an optional object count as optional. */
@@ -36,7 +38,7 @@ export type MessageKind =
   | { readonly kind: "delivery"; readonly type: string | null }
   /** The body of an error response on any endpoint. `status: null` stands for any status. */
   | { readonly kind: "error"; readonly form: "form-a" | "form-b"; readonly status: number | null }
-  /** An object whose endpoints the document does not name, such as an operation handle. */
+  /** An object that the document assigns to no particular endpoint, e.g. an operation handle. */
   | { readonly kind: "anywhere" };
 
 /** A table of fields in the document, or a place where the document omits the fields. */

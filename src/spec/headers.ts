@@ -80,14 +80,16 @@ export type HeaderClauseId = keyof typeof headerClauses;
 
 interface RateHeader {
   readonly header: string;
-  /** Unit of the header's number, or the accepted texts. Only times may have decimals. */
+  /** Unit of a numeric header; only times may have decimals. An array lists the accepted texts instead. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
   /** The clauses about the header. The first clause requires exactly one header with an accepted value. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/** The rate-limit headers. The keys are the names of their values in samples and evidence. */
+/**
+ * The rate-limit headers. Samples and evidence store the header values under the keys of this object, e.g. `remaining`.
+ */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,

@@ -6,7 +6,10 @@ export type RequirementSet = (typeof requirementSets)[number];
 /** The default requirement set for servers: the last one that added a requirement for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The newest requirement set. It is the first that also judges clients, webhook receivers and configuration files. */
+/**
+ * The newest requirement set, used for clients, webhook receivers and configuration files. These have no requirements
+ * before 1.2.
+ */
 export const latestRequirements: RequirementSet = "1.2";
 
 /** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */

@@ -17,7 +17,7 @@ const callDeadlineMs = 30_000;
 /** Default time until an advance of the clock takes effect. `near`: the target runs on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/** Thrown if a call from the target file is refused or gets no response. */
+/** Thrown if an HTTP call from the target file fails, e.g. `clock.advance` gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
   /** Whether a retry may help, because no response arrived or a gateway sent it. */
@@ -144,7 +144,7 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A use at exactly `freshAt` counts as later, because the target's clock may stand still.
+    // Not `<=`: if the target's clock stands still, a later use also happens at `freshAt`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

@@ -6,7 +6,7 @@ import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts"
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** In an agent's own `query`, stands for the query that the harness would send. */
+/** Placeholder in a `query` from the target file. The harness puts its own query there. */
 const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];

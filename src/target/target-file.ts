@@ -204,7 +204,7 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
   ...withoutUndefined(paths ?? {}),
 });
 
-/** Reads the roles under `agents`. Each role names an agent's id, or an agent with a request. */
+/** Reads the roles under `agents`. Each value is an agent's id, or an object with `agent` and `body`. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {

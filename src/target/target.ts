@@ -23,7 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that an agent can play on a certain request, instead of on every request. */
+/** Roles that a request can trigger, e.g. a certain `query` makes an agent fail. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -132,7 +132,7 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** `none`: a local server that needs no keys, with the `auth_settings.type` `none`. */
+  /** `none`: a local server whose `auth_settings.type` is `none`. The harness sends no key. */
   readonly auth: "keys" | "none";
   /** Ids of agents that play a role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
@@ -147,7 +147,10 @@ export interface Target {
   /** Asks the target for the names of unused keys; `null` if it cannot be asked. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Functions that cause events that no documented request causes. */
+  /**
+   * Functions that make the target send webhook events, e.g. `deployment.updated`. No documented request causes these
+   * events.
+   */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;

@@ -5,7 +5,10 @@ import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type Network, proxyFor } from "../base/network/network.ts";
 
 const maxConnectMs = 2000;
-/** A connection must stay open this long. A port forwarder without a server closes it at once. */
+/**
+ * A connection must stay open this long. A port forwarder whose server is down accepts connections and closes them at
+ * once.
+ */
 const minOpenMs = 30;
 
 /** Whether the server or its proxy accepts a TCP connection. Also `true` if this machine has no free port. */

@@ -46,7 +46,10 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Why the request was aborted: the passed deadline, or `us` for the harness. `null`: not aborted. */
+    /**
+     * Reason for the abort, e.g. a passed deadline; `null` if not aborted. `us`: the harness closed the request on
+     * purpose.
+     */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

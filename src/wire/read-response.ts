@@ -27,9 +27,12 @@ export const strictBounds: ReadBounds = {
   eventChars: 64 * 1024,
 };
 
-/** A stream may send only comments for this long. An agent's default timeout is 30 seconds. */
+/**
+ * Maximum time without an event in a stream, even if comments arrive. Longer than an agent's default timeout of 30
+ * seconds.
+ */
 const maxEventlessMs = 35_000;
-/** When the harness closes a stream that the server leaves open after its final event. */
+/** Rule for closing a stream that the server leaves open. The harness closes the stream `ms` after its final event. */
 export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   readonly ms: number;

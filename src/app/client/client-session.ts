@@ -33,7 +33,7 @@ interface SessionTools {
 }
 
 const maxRuns = 40;
-/** No run with injected errors starts after this time. A slow command gets 6 times its duration. */
+/** Time limit for starting runs with injected errors. Slow commands get more time. */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 

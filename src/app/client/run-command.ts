@@ -20,7 +20,10 @@ export interface CommandOptions {
 export interface EndedCommand {
   readonly end: CommandEnd;
   readonly durationMs: number;
-  /** The last 4,000 characters of the command's output. Empty if the command wrote straight to standard error. */
+  /**
+   * The last 4,000 characters of the command's output. Empty with `showsOutput`: the command then writes to standard
+   * error directly.
+   */
   readonly output: string;
 }
 

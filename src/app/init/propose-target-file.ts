@@ -34,7 +34,10 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays only for certain queries. `agent` names the agent that receives the query. */
+/**
+ * Roles that need a certain query, e.g. a query on which the agent fails. `agent` is the chosen agent that receives
+ * this query.
+ */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },

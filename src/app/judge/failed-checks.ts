@@ -7,9 +7,9 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /** Ids of the failed checks and of their dependencies. The clause's id replaces a check that no longer exists. */
+  /** Ids of the checks to repeat. If a check no longer exists, its clause's id. */
   readonly only: readonly string[];
-  /** All suites. Each failed check also runs the probes that recorded its evidence. */
+  /** All suites, with additional `companions` probes for the failed checks. */
   readonly suites: readonly Suite[];
   readonly coverageSeed?: number;
 }

@@ -31,7 +31,7 @@ export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selecti
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, until the caller closes it. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** If set, the run ends at the first broken must clause. Failures in `known` do not end it. */
+  /** If set, the run ends when the target breaks a must clause. Failures listed in `known` do not count. */
   readonly failFast?: { readonly known: Baseline };
   /** When this signal aborts, the run ends early. It then judges the evidence that it has so far. */
   readonly signal: AbortSignal;
@@ -70,7 +70,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Announces this run to other runs with the same keys. No other run uses the embedded server's keys.
+        // Tells other runs which keys this run uses. Not needed for the embedded server: only this run uses its keys.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),

@@ -14,7 +14,7 @@ import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** A key of at least this length needs no altered forms: its unchanged part is recognized. */
+/** From this length on, the redactor recognizes an altered key by its unchanged characters. */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 

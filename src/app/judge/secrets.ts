@@ -16,7 +16,10 @@ export const looksRandom = (secret: string): boolean => secret.length >= 12 && /
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
-/** Removes webhook secrets from a report and its evidence. `evidence.json` keeps them, to check signatures. */
+/**
+ * Returns a copy to show to users, without webhook secrets. Only the file `evidence.json` keeps them, to check
+ * signatures.
+ */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
 }

@@ -98,7 +98,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A pod's log has a JSON object in each line. `JSON.parse` would be slow to reject the whole log.
+  // A pod's log has one JSON object per line. Skips `JSON.parse`, which takes long to fail on a long log.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

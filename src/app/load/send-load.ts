@@ -194,7 +194,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // Interrupted pauses were counted in full, so `waitedMs` is limited to the duration of the load.
+  // `onWait` adds the planned length of a pause. A stopped load ends its pause early.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }

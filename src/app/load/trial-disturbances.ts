@@ -16,7 +16,7 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
-  /** Whether the test clock may lag behind real time, because the trial counts no requests per window. */
+  /** Whether a lagging test clock is harmless, e.g. for a trial that counts only deliveries. */
   readonly mayLag: boolean;
 }
 

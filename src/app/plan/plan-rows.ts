@@ -28,7 +28,10 @@ export interface PlanRow {
   /** Keys with which the probe sends requests. The plan counts all requests for the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** Estimated number of agent executions. Assumes that `GET /usage` counts against the target's rate limits. */
+  /**
+   * Estimated number of agent executions. Assumes that probes can use up limits with `GET /usage`, which executes no
+   * agent.
+   */
   readonly executions: number;
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;

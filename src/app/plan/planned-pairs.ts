@@ -15,7 +15,10 @@ export interface PlannedPairCounts {
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/** Pairs of request properties that a run will try. `triples` combine endpoint, kind of key and state of the key. */
+/**
+ * Counts of the pairs of request properties, e.g. endpoint and key, that a run will try. `triples`: combinations of
+ * endpoint, kind of key, and used-up limit (if any).
+ */
 export interface PlannedPairs extends PlannedPairCounts {
   /** Whether unplanned requests may try further pairs. If so, `covered` is only a minimum. */
   readonly isMinimum: boolean;
@@ -59,7 +62,7 @@ export function countPlannedPairs(planned: readonly PlannedProbe[], input: Plann
 const needsLargerBudget = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/** Adds 15 % for health requests and refused requests, which use up no rate limit. */
+/** A run sends about 15 % more requests than planned. Plans leave out health requests and refused requests. */
 const unplannedRequestsFactor = 1.15;
 
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {

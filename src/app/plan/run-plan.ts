@@ -41,7 +41,7 @@ export interface RunPlan {
   };
   readonly shortOfTime: ChecksShortOfTime | null;
   readonly requirements: RequirementSet;
-  /** The bounds of the run, with defaults filled in. `maxRequests` is `null` if it is unlimited. */
+  /** The bounds of the run, including default values. `maxRequests: null` means any number of requests. */
   readonly bounds: Omit<RunBounds, "readOnly" | "requestIds"> & { readonly isReadOnly: boolean };
 }
 

@@ -69,7 +69,6 @@ export async function simulateRun(planned: readonly PlannedProbe[], parts: Simul
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Lets other probes that wait for the same key send first, as in a real run. */
 async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
@@ -160,7 +159,7 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** How far below the wait of an unlimited run the search starts. That run includes optional waits. */
+/** A first simulation includes optional waits. The search starts this much below the first simulation's total wait. */
 const searchMarginMinutes = 2;
 
 /** Virtual time advances after this many event-loop turns without a new timer. */

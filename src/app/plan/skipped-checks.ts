@@ -73,13 +73,13 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 
 export type OpenQuestion =
   | { readonly kind: "which agent" }
-  /** The key's tier is unknown. Until response headers show it, the run stays below the limits of the free tier. */
+  /** Unknown: the tier of `key`. Until a response shows the tier, the run stays below the free tier's limits. */
   | { readonly kind: "tier of a key"; readonly key: string }
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   | { readonly kind: "retries" }
-  /** Do usage requests count against rate limits? If not, agents run `executions` more times. */
+  /** `executions`: maximum number of additional agent executions if `GET /usage` does not count against rate limits. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** How many further requests will the run send, such as retries after 429? */
+  /** Unknown: how many unplanned requests the run will send, e.g. retries after 429. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

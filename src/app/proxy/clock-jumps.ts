@@ -46,5 +46,8 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Maximum number of stored clock advances. Only an exchange that spans more advances would need older ones. */
+/**
+ * Number of clock advances to keep. An exchange needs an older advance only if 1,000 advances happen during the
+ * exchange.
+ */
 const maxAdvances = 1000;

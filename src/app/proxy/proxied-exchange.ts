@@ -62,7 +62,7 @@ function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
-/** Parses the events of an SSE stream. In a compressed stream, all events get the time of the stream's end. */
+/** Parses the events of an SSE stream. A compressed stream is parsed at its end, so all events get `endMs`. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);

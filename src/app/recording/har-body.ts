@@ -175,10 +175,13 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** A `Date` header may be this much earlier than its response, because it shows whole seconds. */
+/** A `Date` header shows whole seconds, e.g. 10 s for a response at 10.9 s. */
 const dateResolutionMs = 1000;
 
-/** Returns how many milliseconds too early each response's recorded start may be, judging by `Date` headers. */
+/**
+ * Returns how many milliseconds to add to each response's times. Some programs record times that are too early,
+ * compared with `Date`.
+ */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateHeaderMs(answer.headers);

@@ -27,7 +27,9 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
   return { exchanges, keys: namer.keys(), areKnown };
 }
 
-/** An unusable key is marked as expired, so that checks conclude nothing from it. */
+/**
+ * Marks an unusable key as expired, because `usableKeys` leaves out expired keys. Checks of limits then ignore the key.
+ */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,

@@ -88,7 +88,9 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
   };
 }
 
-/** Assumed duration of an exchange without recorded times. It is longer than any duration that a response reports. */
+/**
+ * Assumed duration of an exchange without recorded times. A day, because no response reports a longer `execution_time`.
+ */
 const assumedDurationMs = 86_400_000;
 
 /** Reads headers without HTTP/2 pseudo-headers. Chromium joins repeated headers by line feeds, so these are split. */

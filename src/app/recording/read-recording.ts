@@ -98,10 +98,7 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/**
- * Returns the recording's start in Unix milliseconds. Uses the latest estimate, because a `Date` header may be too
- * early.
- */
+/** Estimates the recording's start (Unix ms) from `Date` headers, which omit milliseconds. */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

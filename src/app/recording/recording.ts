@@ -28,7 +28,7 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /** Times are in Unix milliseconds. If the recording's start is unknown, they are relative to that start. */
+  /** Times are Unix milliseconds. Saved evidence without any `Date` header keeps times since the start of its run. */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }

@@ -5,7 +5,10 @@ import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
-  /** A run to save before the formats are written. Only `evidence.json` may contain its webhook secrets. */
+  /**
+   * A run to save as `report.json` and `evidence.json`, before other formats are written. Only `evidence.json` may
+   * contain webhook secrets.
+   */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last version of the report. Only the last version is printed. Default: `true`. */
   readonly isFinal?: boolean;

@@ -83,7 +83,9 @@ function withoutMissingProfiles(
   });
 }
 
-/** Statuses with which a server may refuse a request because it does not have the endpoint. */
+/**
+ * Possible statuses from a server that lacks the endpoint. 401, 403 and 429: the server checks keys and limits first.
+ */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 function isProfileMissing(

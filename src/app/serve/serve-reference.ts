@@ -113,7 +113,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // No extra wait: the reference server responds only when all effects of an advance are complete.
+        // No wait after a clock advance. The server responds to the advance only after due deliveries have ended.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -128,7 +128,6 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/** Uses a separate agent for creation and deletion, so that no other event is about this agent. */
 function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }

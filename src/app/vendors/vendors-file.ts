@@ -15,7 +15,7 @@ export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** Accepts any object as a target, because a wrong target must not stop the other vendors. */
+/** Accepts any object as a target. `target()` checks the object later, so an error affects only one vendor. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /** Reads a vendors file. Paths are relative to it. A wrong target throws only when `target()` is called. */

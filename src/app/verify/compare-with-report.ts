@@ -100,7 +100,7 @@ function digestsIn(folder: string, report: Report): Digests {
   );
 }
 
-/** The messages of the command line and of the library. Either may have produced the report. */
+/** The wordings of skip reasons in the command line and in the library. A report has one of these wordings. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {

@@ -146,7 +146,10 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Continues the counters of a receiver after earlier deliveries, so that no delivery id occurs twice. */
+/**
+ * Raises a receiver's counters to the highest numbers in `deliveries`. Otherwise, new deliveries would get existing
+ * ids.
+ */
 function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);

@@ -33,7 +33,7 @@ export function hasEnded(owner: FileOwner): boolean {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    // Any other error means that the process exists, such as EPERM for a process of another user.
+    // `ESRCH` means that no process has this id. `EPERM` means that another user owns the process.
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }

@@ -92,7 +92,7 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // Ignores the error: the next process sees in the file that this process has ended.
+    // Ignores the error. A leftover lock file does no harm: its `pid` shows that this process has ended.
   }
 }
 
@@ -130,7 +130,8 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // A file without a holder may be about to be written, so only its age decides.
+  // Another process may have just created the lock file without writing to it yet. So a lock file without a holder is
+  // stale only if it is old.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;

@@ -54,7 +54,8 @@ export function checkWritable(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // Tests only regular files. Opening and closing a pipe would end it for its reader.
+  // A regular file is replaced by a new file in its folder. A pipe is never opened here: on close, the pipe's reader
+  // would see end-of-file.
   if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 

@@ -122,7 +122,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Ignores the error: a process that may not change the owner leaves itself as the owner of the new file.
+    // Ignores the error: most users may not change a file's owner. The new file then belongs to this process's user.
   }
 }
 
@@ -154,7 +154,10 @@ function syncFolder(folder: string): void {
 /** A text to write into a file: a string, or chunks, which save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/** Writes to a pipe, a device or an open descriptor, without opening the descriptor again. */
+/**
+ * Writes to a pipe, a device, or an already open descriptor such as `/dev/stdout`. Never reopens the descriptor:
+ * opening with `w` would truncate a redirected file.
+ */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");

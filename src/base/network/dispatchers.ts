@@ -79,7 +79,10 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 
 type OnConnectResult = (failed: Error | null) => void;
 
-/** Reports exhausted ports or file descriptors. Before the first connection, `EADDRNOTAVAIL` means a wrong address. */
+/**
+ * Reports when this machine runs out of ports or file descriptors. Before the first successful connection,
+ * `EADDRNOTAVAIL` means a wrong address and is not reported.
+ */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
   return (failed) => {
@@ -103,7 +106,10 @@ const reportConnectResult =
       callback(...connected);
     });
 
-/** Avoids thousands of stack traces: undici creates an error for each line of a header section that is too long. */
+/**
+ * Avoids thousands of stack traces. If a response's headers are too large, undici creates an error for each further
+ * header.
+ */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {

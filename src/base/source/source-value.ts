@@ -1,4 +1,4 @@
-/** The offset of a value in a text. `members` has the offsets of its fields or items. */
+/** The position of a parsed value in its source text. `members` holds the positions of the value's fields or items. */
 export interface PlaceNode {
   readonly offset: number;
   readonly members: ReadonlyMap<string, PlaceNode>;

@@ -2,7 +2,7 @@ import { median } from "./quantile.ts";
 import { seededNumbers } from "./random.ts";
 import { upperTail } from "./significance.ts";
 
-/** A change of level in a series. `at` is the index of the first value of the new level. */
+/** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
 export interface ChangePoint {
   readonly at: number;
   /** Probability that chance alone causes a change this clear somewhere in the series. */
@@ -37,7 +37,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** Finds the clearest change of level in ranks. `clarity` is its size, roughly in standard deviations. */
+/** Finds the clearest jump in a series of ranks. `clarity` is the jump's size, roughly in standard deviations. */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -80,8 +80,8 @@ export interface Segmentation {
 }
 
 /**
- * Finds changes of level by binary segmentation with a permutation test. Also tests halves of each part, because a
- * level may rise and fall back.
+ * Finds all lasting jumps by binary segmentation with a permutation test. Also tests half-length spans, because a rise
+ * and a fall can cancel in longer spans.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -99,7 +99,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again between the previous and the next change, where the level changes only once.
+  // Refines each change, using only the values between the previous and the next change.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);

@@ -1,4 +1,7 @@
-/** Up to this many values, {@link rankSumAbove} is exact. Beyond, a normal approximation is accurate enough. */
+/**
+ * Maximum total number of values for which {@link rankSumAbove} computes an exact p-value. For more values, a normal
+ * approximation is accurate enough.
+ */
 const maxExactValues = 64;
 
 /** Returns the p-value of the one-sided Mann-Whitney test that `one` ranks above `other`; 1 if a list is empty. */
@@ -28,14 +31,17 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** Returns the approximate probability of a rank sum of at least `sum`, for `n` values among `m` others. */
+/** Approximates the probability of a rank sum of at least `sum`. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** Counts the ways to choose `chosen` of the ranks. The index in the result is the sum of the chosen ranks. */
+/**
+ * Counts, for each possible sum, the selections of `chosen` ranks with this sum. Item 10 of the result counts the
+ * selections with sum 10.
+ */
 function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
@@ -86,9 +92,10 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant (Holm, 1979), with at most `share` risk of any false positive.
- * @param chances p-values of tests
- * @param all number of tests; a test without a value in `chances` counts with a p-value of 1
+ * Decides which tests are significant, by the method of Holm (1979). The risk of at least one false positive is at most
+ * `share`.
+ * @param chances p-values of the tests
+ * @param all number of all tests, including tests without a p-value in `chances`
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

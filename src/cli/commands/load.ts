@@ -136,7 +136,7 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
     planned: (preview, provided) => {
-      // Error messages must not show keys that the target's test control has issued.
+      // Keeps the target's keys out of error messages. The target's test-control API may have just issued some keys.
       registerSecrets(provided);
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },

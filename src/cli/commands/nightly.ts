@@ -166,7 +166,10 @@ function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken
   appendStepSummary(() => texts.markdown);
 }
 
-/** Returns a night's exit code. With `onlyRegressions`, a failed check counts only if it is a regression. */
+/**
+ * Returns the exit code of a nightly run. With `onlyRegressions`, only regressions count as failures, not every failed
+ * check.
+ */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;
   if (run === null) return exitCodes.nothingExercised;

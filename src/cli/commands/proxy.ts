@@ -103,7 +103,7 @@ const describeEnd = (forMs: number | null): string =>
 async function waitForEnd(forMs: number | null): Promise<void> {
   const controller = new AbortController();
   const release = stopOnSignal(controller);
-  // Node needs a timer to keep waiting for a signal, and a timer cannot be longer than 24 days.
+  // Waits until a signal arrives or `forMs` has passed. Node's timers cannot be longer than 24 days.
   await sleep(Math.min(forMs ?? maxTimerMs, maxTimerMs), undefined, { signal: controller.signal }).catch(() => {});
   release();
 }
@@ -127,7 +127,7 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Handles a recording without exchanges: the exit code below would treat observations as exercised clauses.
+  // Without a recorded exchange, nothing was tested. `reportExitCode` would still count `observed` findings as tested.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),

@@ -183,7 +183,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // Prints why the watch could not begin. The caller then presents the report of the run.
+    // Prints why `--watch` could not start. The caller then prints the run's report as without `--watch`.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

@@ -40,7 +40,7 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** The kind of values of each flag. A key such as `selftest --only` applies to that command alone. */
+/** The kind of value that each flag takes. `selftest --only` overrides `--only` for the command `selftest`. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -12,7 +12,7 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Seconds that the scenario takes for the slowest tier. The embedded server's clock may run faster. */
+  /** Duration on the slowest tier, in seconds. `embedded` is shorter if the embedded server speeds up its clock. */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
@@ -57,7 +57,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // An empty row before each row, because a row of the table takes several lines.
+  // Puts an empty row before each scenario, because a scenario may fill several lines.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

@@ -42,7 +42,8 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
-  // Without a named scenario, k6 and autocannon alternate from scenario to scenario.
+  // If the user names no scenario, k6 and autocannon take turns. Otherwise each scenario uses the first engine in its
+  // own list.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
@@ -60,7 +61,10 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/** Returns the flags that describe the target. With a target file, `--tier` only selects the tier to load. */
+/**
+ * Returns the flags that describe the target. `--tier` describes the target only if its address is given without a
+ * target file.
+ */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";

@@ -88,7 +88,10 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
   return found;
 }
 
-/** Tests that each fault fails exactly the clauses that it breaks, and that each legal variant passes. */
+/**
+ * Tests that a server with a fault fails exactly the clauses in the fault's `breaks`. A server with a variant must
+ * pass.
+ */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
     [...suiteFaults, ...allVariants],
@@ -214,7 +217,10 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/** Tests servers that change certain responses. Checks must detect illegal changes and accept legal ones. */
+/**
+ * Runs the checks through a proxy that changes some messages of the reference server. Checks must fail on illegal
+ * changes and pass on legal changes.
+ */
 async function testWire({
   json = false,
   verbose = false,

@@ -12,13 +12,19 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it. The function is called after all hooks registered earlier. */
+  /**
+   * The target, or a function that returns it. The function runs after your earlier `beforeAll` hooks, e.g. hooks that
+   * start a server.
+   */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
-  /** Known failures, whose tests are skipped. A test fails if its known failure no longer occurs. */
+  /**
+   * Known failures: a test is skipped if its check fails as listed here. If the check no longer fails, the test fails:
+   * remove the entry.
+   */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
@@ -28,7 +34,7 @@ export interface ConformanceTestOptions extends JudgeOptions {
 
 const defaultTimeoutMs = 300_000;
 
-/** Registers a vitest test for each check. One run before the first test exercises the selected checks. */
+/** Registers a vitest test for each check. A `beforeAll` hook runs all selected checks once; the tests only report. */
 export function conformanceTests(options: ConformanceTestOptions): void {
   const {
     title = "Agent Hosting conformance",

@@ -65,7 +65,6 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns the first breach, or else the first success (`holds`). */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -82,7 +81,10 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
   return isAdmitted(sample) ? "completed" : "failed";
 }
 
-/** Returns the clause that these refusals break if they are about concurrency slots, or else `null`. */
+/**
+ * Returns the concurrency clause that unjustified refusals break, e.g. LIM-6. Returns `null` if a rate limit may have
+ * refused.
+ */
 export function slotBreachClause(
   judged: LimitBreach,
   use: KeyFacts,

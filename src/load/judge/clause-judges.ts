@@ -16,13 +16,16 @@ import * as soak from "./soak.ts";
 import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
-/** Evidence that the verdict `holds` needs: none (`each`), all responses (`counts`), or also punctual requests (`pace`). */
+/**
+ * How complete the evidence must be for a passing verdict. `counts`: no missing responses; `pace`: also no late
+ * requests; `each`: may be incomplete.
+ */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
   /** Suffix of the check's name, if a clause has several judges. */
   readonly as?: string;
-  /** The first requirement set with these findings, if it is later than the clause's set. */
+  /** The requirement set that introduced this judge. Default: the set that introduced the clause. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;

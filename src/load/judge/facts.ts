@@ -79,7 +79,8 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If a request was refused, finds every limiter that explains the history: `KeyFacts.shapes` needs them all.
+    // If a request was refused, `KeyFacts.shapes` needs every limiter that fits the responses. Without a refusal, one
+    // fitting limiter is enough.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);

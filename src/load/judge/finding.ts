@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 
-/** `seen`: number of judged responses, for a clause about every response. */
+/** `seen`: how many responses were judged. Present if the clause is about every response, e.g. about its headers. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =

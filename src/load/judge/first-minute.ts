@@ -6,7 +6,10 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Maximum time between the compared requests, in ms, so that no request drops out of a rolling minute. */
+/**
+ * Only requests within this time of the first request are judged, in ms. A rolling minute still contains all these
+ * requests.
+ */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
@@ -55,7 +58,10 @@ export function findFirstMinuteBreach(
   return over(", and then refused as used up", [refusal]);
 }
 
-/** Returns how many requests may belong to the previous minute, although their responses report the new minute. */
+/**
+ * Returns how many requests the server may have counted in the previous minute. The headers of their responses already
+ * show the new minute.
+ */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
   const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
@@ -68,7 +74,10 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/** Returns how many tokens a bucket may gain during these requests, with a second's tolerance at both ends. */
+/**
+ * Returns how many tokens a token bucket may gain during these requests. The time span includes 1 s of tolerance at
+ * each end.
+ */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

@@ -96,7 +96,8 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
 /** Judges HDR-14: `Reset` is the current time plus `Reset-After`. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // If the response has a `Date` and both clocks run equally fast, `Reset` may follow this machine's clock.
+  // `ours` lets `Reset` match this machine's clock instead of the `Date` header. Used only if `Date` is present and the
+  // target's clock runs at normal speed.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -120,7 +121,7 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** Judges HDR-17: a 429 for too many requests per minute or hour reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // Excludes refusals that report the hour's limit and `Remaining` above 0: the minute's limit may have refused them.
+  // Skips a 429 that reports the hour's limit with `Remaining` above 0. The minute's limit may have caused that 429.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -25,7 +25,7 @@ const minSlowAgentMs = 900;
 const travelMs = 500;
 /** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
-/** Maximum time until a server stops after its client disconnected, in ms of the target's clock. */
+/** After a client disconnects, the server may work on the request for this long. In ms of the target's clock. */
 const maxNoticeMs = 4000;
 
 export function historyOf(
@@ -63,7 +63,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client gave up waiting: the request reached the server before that, or never.
+    // The client disconnected before a response, so the server's decision is unknown.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -81,7 +81,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** Treats a 2xx as `failed`: only invokes and streams are certain to use up a limit. */
+/** Outcome of a health, usage or list request. `failed` means: the request may or may not have counted. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -114,7 +114,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A 429's headers may describe a token bucket whose limit equals the limit per minute.
+      // For the minute's limit, ignores 429s: their headers may describe a token bucket.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&

@@ -78,7 +78,8 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // A refusal because of concurrency announces a wait shorter than `minEarlySeconds`.
+  // Whether a rate limit, not the concurrency limit, caused a refusal. The concurrency limit announces waits shorter
+  // than `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -104,7 +105,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // Finds an earlier refusal whose wait is over. Skips it if a refusal in between announced a later time.
+      // Finds an earlier 429 whose `retry_after` is over. Ignores a 429 if a subsequent 429 extended the wait.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -192,7 +193,6 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns a function that tells whether a refusal cannot come from the concurrency limit. */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

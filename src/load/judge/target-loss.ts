@@ -61,7 +61,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Sets `left` if the loss of the target spoiled a response. The target may have admitted the request. */
+/** Marks the request as `left` if its response is unusable, e.g. sent by a gateway. */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -69,7 +69,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all requests of a second as unanswered if the target was lost before the second's last response. */
+/** Counts the requests in `slot` as unanswered if any ended at or after `atMs`. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -122,7 +122,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 
 interface KeyUse {
   readonly key: string;
-  /** When an admitted request was sent. A 429 does not count, because an invalid key may get it, too. */
+  /** When a request with a 2xx response was sent. A 429 would not prove a valid key. */
   readonly admittedMs: number | null;
   readonly refusedMs: number | null;
 }

@@ -15,7 +15,7 @@ export interface TargetTime {
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
   at(clientMs: number): Span;
-  /** Maximum additional error of the times that {@link TargetTime.at} returns, in ms. */
+  /** The true time may lie up to this many ms outside the span of {@link TargetTime.at}. */
   readonly unknownMs: number;
 }
 

@@ -64,7 +64,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // A target that responded 429 applies its limits. LIM-12 judges its other responses.
+  // A 429 shows that the target works: `null` means no problem. LIM-12 judges responses other than 2xx and 429.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

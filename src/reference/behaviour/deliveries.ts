@@ -19,7 +19,7 @@ export interface AttemptInput {
 }
 
 export interface DeliveryProgress {
-  /** `null` for an alert, which has no `type` either. */
+  /** `null` if the delivery is a usage alert. Alerts belong to no webhook. */
   readonly webhookId: string | null;
   readonly type: string | null;
   readonly attemptCount: number;

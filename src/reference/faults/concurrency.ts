@@ -13,7 +13,10 @@ import { racyLimiter } from "./limits.ts";
 
 /** Duration of a slow store's write, in event-loop turns: about 1 or 2 ms on an idle machine. */
 const slowWriteTurns = 300;
-/** Delay of a write in event-loop turns. The server decides a whole burst of requests before the write. */
+/**
+ * Delay until a limiter writes its count, in event-loop turns. Until then, the limiter admits a whole burst by the old
+ * count.
+ */
 const lateWriteTurns = 2000;
 
 function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
@@ -37,7 +40,10 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 
 const undoTurns = 8;
 
-/** Creates a limiter that counts each request before it decides. A refused request stops counting a moment later. */
+/**
+ * Creates a limiter that counts each request before the decision. Soon afterwards, the limiter subtracts a refused
+ * request again.
+ */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;
@@ -60,7 +66,9 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that need concurrent or very many requests to show. The suites still detect them. */
+/**
+ * Faults that show only under concurrent or very many requests. The suites detect these faults even without a load run.
+ */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

@@ -30,7 +30,7 @@ function editRateHeader(
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
-/** Creates a limiter that decides correctly. Its headers count requests in quick succession as one request. */
+/** Creates a limiter that decides correctly. Its headers count a rapid series of requests as a single request. */
 function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;

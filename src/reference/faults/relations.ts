@@ -26,7 +26,7 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** A duration of 2.7 ms, in seconds. It stays plausible if a server reports it in milliseconds. */
+/** A duration of 2.7 ms, in seconds. Reported in milliseconds, 2.7 still looks like a plausible duration in seconds. */
 const reportedSeconds = 0.0027;
 
 function keepTwoConversations(): Override {

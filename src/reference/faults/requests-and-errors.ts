@@ -36,7 +36,8 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // A request to `/v2/usage` counts as used, so a usage alert may come one request too early.
+    // A GET of `/v2/usage` uses up one request that the harness does not count. A usage alert may then come one request
+    // too early.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({

@@ -39,7 +39,6 @@ const bytePieces = (text: string): string[] => {
 const withSeparator = (total: unknown): unknown =>
   typeof total === "number" && total > 999 ? total.toLocaleString("en") : total;
 
-/** Faults of servers that mistake a name or text in a body for an operator, a format or a number. */
 export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   "unusual-parameters-refused": fault(
     ["INV-12", "SSE-22"],
@@ -172,7 +171,8 @@ export const unusualBodyFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => ({
     doneData: (usage, elapsedMs, input) => {
       const data = base.doneData(usage, elapsedMs, input);
-      // Only a client can request an interval below 1 s: this server's agents wait 0 or 1 s between chunks.
+      // An interval between 0 and 1 s comes from the request's `stream_delay_ms`. The server's own agents wait exactly
+      // 0 or 1 s between chunks.
       return input.chunkIntervalMs > 0 && input.chunkIntervalMs < 1000
         ? setField(data, "execution_time", elapsedMs)
         : data;

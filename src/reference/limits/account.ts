@@ -21,7 +21,9 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** Returns a limiter without room for a request. Of several, chooses the one that stays full the longest. */
+  /**
+   * Returns a limiter that has no room for another request. If several are full, returns the one with the longest wait.
+   */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;

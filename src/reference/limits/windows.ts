@@ -186,7 +186,8 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // The weight of `before` falls with time. If `used` alone fills the limit, room returns in the next window.
+    // The previous window's count (`before`) weighs less as time passes. If `used` alone reaches the limit, only the
+    // next window has room.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

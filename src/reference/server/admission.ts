@@ -114,7 +114,10 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request, and computes its refusal again, because the wait may now be longer. */
+/**
+ * Counts a refused request and computes the refusal again. The counted request may lengthen the wait that the refusal
+ * announces.
+ */
 function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);

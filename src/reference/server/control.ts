@@ -44,7 +44,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 }
 
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
-  // The name of an account is the text of its key.
+  // Each API key has an account. The account's name is the key text itself.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();

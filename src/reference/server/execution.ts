@@ -49,7 +49,10 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
   );
 }
 
-/** Finds an entrypoint by tag. Without a tag, finds the first entrypoint whose streaming equals `streams`. */
+/**
+ * Finds the entrypoint with this tag. If `tag` is `null`, `streams` selects the first streaming or non-streaming
+ * entrypoint.
+ */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -90,7 +93,7 @@ function conversationKey({ state, accountName, endpoint }: RequestContext, agent
   return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
 }
 
-/** Reads the fields of a body. Variants may accept a parameter of the wrong type, which counts as absent. */
+/** Reads the fields of a request body. Ignores a parameter of the wrong type, e.g. `max_tokens: "5"`. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);

@@ -125,7 +125,7 @@ function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // An empty id means all agents. A key for certain agents may not create such a webhook.
+  // An empty `agentId` means a webhook for all agents. Keys restricted to some agents are refused.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");

@@ -52,7 +52,8 @@ const rateLimitHeaders = Object.fromEntries(
 );
 
 /**
- * Makes the response schemas to publish. They must not serialize responses, because that drops fields that faults add.
+ * Makes response schemas for the OpenAPI document only. Serializing responses by these schemas would drop fields that a
+ * fault adds.
  */
 export function responseSchemas(
   description: string,

@@ -47,7 +47,7 @@ export interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum number of address accounts that a server keeps. The same maximum applies to conversations and operations. */
+/** Maximum number of entries in each map: accounts by client address, conversations, operations. */
 const maxKept = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {

@@ -35,7 +35,10 @@ export function withFractions(value: unknown): string {
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
 
-/** Adds a field to every object. Skips maps, because their keys are data. */
+/**
+ * Adds an extra field to every object except `dependencies` and `checks`. There, the field would count as another
+ * dependency or check.
+ */
 function addFields(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => addFields(part));
   if (!isObject(value)) return value;

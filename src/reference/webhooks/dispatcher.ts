@@ -123,7 +123,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when no queue can start another job. */
+  /** Resolves when all jobs that can start have started. */
   allStarted(): Promise<void>;
   close(): void;
 }
@@ -176,10 +176,15 @@ export interface InFlightRequests {
 /** How long a virtual clock waits for a delivery. `little` is for receivers that did not respond last time. */
 export type WaitBudget = "usual" | "little";
 
-/** The process in which the receivers run. Receivers in this process respond within a few event-loop turns. */
+/**
+ * Place of the webhook receivers. Receivers in the server's own process need only a short wait for their responses.
+ */
 export type ReceiverLocation = "in-process" | "anywhere";
 
-/** Length of each timer of a wait, in ms. Between short timers, a stalled process can still read responses. */
+/**
+ * A wait is a chain of timers, each of this length in ms. After a stall, the process reads arrived responses before the
+ * next timer.
+ */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;

@@ -87,7 +87,7 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` if there is none. Does not change until the attempt has ended. */
+  /** Due time of the next attempt; `null` if none follows. During an attempt, still the due time of this attempt. */
   readonly nextAttemptMs: number | null;
 }
 

@@ -111,7 +111,8 @@ export function comparabilityNotes(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // A report on a client names the reference server's address, which differs in each run.
+  // Compares only the name in reports on clients. Their `baseUrl` is the reference server's address, which differs in
+  // each run.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];

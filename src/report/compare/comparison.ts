@@ -154,16 +154,12 @@ export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
 /**
- * The reason why only one report has a finding.
- *
- * - `check`: the other suite has no such check.
- * - `requirements`: the other report was judged by an earlier requirement set, without the check.
- * - `unselected`: `--only` or `--skip` excluded the clause from the other run.
- * - `unreached`: the other run ended early.
- * - `instance`: the other run had the check, but for other tiers.
- * - `trial`: the other run did not send the load that the finding is about.
- * - `repeated`: the check repeats an earlier check for newer requests, and the other run had no case for it.
- * - `silent`: no reason is known.
+ * The reason why only one report has a finding. - `check`: the other suite has no such check. - `requirements`: the
+ * other report was judged by an earlier requirement set, without the check. - `unselected`: `--only` or `--skip`
+ * excluded the clause from the other run. - `unreached`: the other run ended early. - `instance`: the other run had the
+ * check, but for other tiers. - `trial`: the other load run lacks this combination of scenario, tier and engine. -
+ * `repeated`: a repeated check, e.g. `INV-3/in requests of 1.1`. Reports omit this check if it shows nothing new. -
+ * `silent`: no reason is known.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 

@@ -7,7 +7,10 @@ const volatilePatterns: readonly RegExp[] = [
 
 /** Matches a duration that the target sent without a unit: the number in `1.2 without a unit`. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** Two unitless durations are assumed to have different units if they differ by more than this factor. */
+/**
+ * Durations without a unit may be seconds or milliseconds. If two durations differ by more than this factor, their
+ * units differ.
+ */
 const maxUnitlessFactor = 100;
 
 export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;

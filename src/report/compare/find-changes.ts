@@ -96,7 +96,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // The field `unselected` lists only clauses of the level must. Any other clause without a finding is unselected, too.
+  // `unselected` lists only `must` clauses. For other clauses, a missing finding means unselected.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

@@ -32,7 +32,7 @@ export function findRegressions(found: Omit<Comparison, "regressions">, rules: R
   return all.filter(({ kind }) => countsAsRegression(kind, rules));
 }
 
-/** The rule `skipped` includes the kind `skipped-must`. */
+/** If the user chose the kind `skipped`, the kind `skipped-must` counts, too. */
 const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 

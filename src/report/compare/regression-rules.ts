@@ -17,7 +17,10 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** Default tolerance of each kind of metric: it may get worse by this share of its older value. */
+/**
+ * How much worse each metric may get by default. E.g. `latency: 0.25` allows an increase by a quarter of the older
+ * latency.
+ */
 export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;

@@ -51,7 +51,8 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
       broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
     ),
   );
-  // Each line of a file gets its own annotation, because a GitHub annotation belongs to one line.
+  // Groups findings in files by clause and position: an annotation has only one position. Groups all other findings by
+  // probable cause.
   const groupOf = ({ clause, where }: ReportFinding): string =>
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];

@@ -53,7 +53,9 @@ function badgeCounts(report: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** Renders an SVG badge with verdict, counts and date. After its validity, the badge shows `expired`. */
+/**
+ * Renders an SVG badge with verdict, counts and date. For an expired report, the badge shows the expiry date instead.
+ */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

@@ -44,7 +44,7 @@ function harEntry(exchange: Exchange, startedMs: number): object {
     // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
-    // The time by which the test clock was advanced. Without it, rate-limit windows would seem to end early.
+    // Milliseconds by which the test clock was advanced. Explains to readers why rate-limit windows seem to end early.
     ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }

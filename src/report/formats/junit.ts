@@ -74,7 +74,10 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
   }
 }
 
-/** Replaces characters that XML 1.0 forbids by visible escapes. XML forbids character references to them, too. */
+/**
+ * Replaces characters that are forbidden in XML 1.0 with visible escapes, such as `\u{ffff}`. A character reference,
+ * such as `&#xFFFF;`, is forbidden, too.
+ */
 const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 
 /** Like `xmlText`, but on one line, because a parser turns line feeds in attributes into spaces. */

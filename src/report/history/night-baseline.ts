@@ -34,8 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the latest earlier finding of each check. Allows one night without a finding, as after an exhausted rate
- * limit.
+ * Returns the latest earlier finding of each check, to compare with tonight's findings. One night without a result is
+ * tolerated, e.g. when the rate limit was exhausted.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);

@@ -125,7 +125,7 @@ function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Nigh
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/** Converts a load run of version 0.1, where `times` repeated the reason why counts were invalid. */
+/** Converts a load run of version 0.1. `pace` replaces `times`. */
 const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

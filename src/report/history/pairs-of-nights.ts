@@ -15,7 +15,7 @@ export interface PairsOfNights {
   readonly seen: number;
   /** Oldest first. Contains only nights that measured the same set of pairs as the last night. */
   readonly nights: readonly PairsOfNight[];
-  /** Flags or target-file lines that would have let the last night cover more pairs. */
+  /** Flags or target-file lines that the user can add to cover more pairs. Taken from the last night. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 

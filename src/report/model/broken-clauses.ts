@@ -88,7 +88,7 @@ function probableCauseKey({ group }: BrokenClause): string {
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // By default, clauses share a cause if their first findings cite the same first exchange.
+  // Clauses that fail in the same exchange probably have the same cause.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 

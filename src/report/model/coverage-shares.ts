@@ -21,7 +21,7 @@ export const coverageSharesSchema = z.object({
   limits: limitsSchema,
 });
 
-/** Must clauses, pairs of request properties and rate limits that a run covered. */
+/** Coverage of a run, by three measures: mandatory clauses, pairs of request properties, and rate limits. */
 export type CoverageShares = DeepReadonly<z.infer<typeof coverageSharesSchema>>;
 
 interface CoverageSource extends Pick<Report, "limits"> {

@@ -20,8 +20,8 @@ import {
 } from "./section.ts";
 
 /**
- * Coverage of one kind of message, such as `200` responses of an endpoint. `needs`: the missing setup that would cause
- * this message.
+ * Coverage of one kind of message, e.g. responses with status `200`. `needs`: what the user must set up to get this
+ * message.
  */
 export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
@@ -88,7 +88,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether a kind of message is a response status, such as `200`, or `429 minute` of a load run. */
+/** Whether a kind of message is a status, e.g. `200`. Load runs add the exhausted limit, e.g. `429 minute`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));

@@ -45,10 +45,7 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
     return isMust && countsIn(since, requirements) && profileOf(id) === profile;
   });
 
-/**
- * Returns the finding, a copy that passes, or nothing. A broken `core` clause counts only for profiles whose endpoints
- * broke it.
- */
+/** Assigns a broken `core` clause to the profiles of the endpoints that broke it. */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
   if (home !== "core" || finding.seen === undefined || !isBroken(finding)) return home === profile ? [finding] : [];

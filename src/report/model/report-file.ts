@@ -111,7 +111,7 @@ export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false):
   return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;
 }
 
-/** Like {@link contradictionIn}, for a whole report. Also finds checks in `upcoming` that already count. */
+/** Returns how a report contradicts itself, e.g. totals that do not match the findings; `null` if it does not. */
 export function contradictionInReport(report: Report): string | null {
   const { requirements } = report.suite;
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));

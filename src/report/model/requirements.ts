@@ -20,7 +20,10 @@ export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "sinc
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/** Returns the original check, such as `INV-3` for its repetition `INV-3/in requests of 1.1`; otherwise `null`. */
+/**
+ * Returns `INV-3` for `INV-3/in requests of 1.1`, which repeats `INV-3` for requirement set 1.1. Returns `null` for a
+ * check without this suffix.
+ */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
@@ -40,7 +43,7 @@ export const isClauseIn = (clause: string, requirements: string): boolean =>
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** Returns the newest requirement set for the report's party. Earlier sets contain only checks of servers. */
+/** Returns the newest requirement set for the judged party. The party is e.g. a server or a client. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 

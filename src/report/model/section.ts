@@ -23,7 +23,7 @@ export interface Section {
   readonly name: SectionName;
   readonly title: string;
   readonly lead?: Text;
-  /** The section in one line, for formats with little room. Default: these formats show the blocks. */
+  /** The whole section in one line, for the terminal. Without `summary`, the terminal shows the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly SectionBlock[];
 }

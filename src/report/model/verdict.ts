@@ -29,7 +29,10 @@ export const outcomesWorstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** Returns the worst outcome of each clause. A passed clause becomes `skipped` if some request pairs were not tried. */
+/**
+ * Returns the worst outcome of each clause. A pass becomes `skipped` if a combination of two request properties was not
+ * tried.
+ */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -215,6 +218,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamedFindings(report).length > 0) return 3;
-  // Exit code 3 means that nothing was exercised, but the excused findings were exercised.
+  // With excused findings, code 3 (nothing exercised) would be wrong: these findings were exercised.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -4,7 +4,7 @@ import type { Statement, StatementProfile } from "../statement/statement-schema.
 
 export interface RegistryEntry {
   readonly folder: string;
-  /** Name of the statement's file without `.json`, unique in its folder. */
+  /** Version of the statement: its file name without `.json`, unique in the folder. */
   readonly version: string;
   /** Name of the vendor in its key list. Without a key list, the name of its folder. */
   readonly vendor: string;

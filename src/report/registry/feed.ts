@@ -4,7 +4,10 @@ import { pathsOf, profilesOf, type Registry, type RegistryEntry, verdictText } f
 
 export const feedFileName = "feed.xml";
 
-/** The command replaces a non-empty folder only if the feed in it contains this element. */
+/**
+ * Marks a feed that the `registry` command wrote. The command replaces a non-empty folder only if the feed contains
+ * this mark.
+ */
 export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
 
 const maxEntries = 50;

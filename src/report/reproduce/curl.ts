@@ -12,7 +12,10 @@ export interface CurlOptions {
 
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/** Returns a function from a key's name to its shell variable. Variables of the target file come first. */
+/**
+ * Returns a function that finds the shell variable for a key name. Variables from the target file override default
+ * names, e.g. `PRO_KEY`.
+ */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>

@@ -124,7 +124,9 @@ export function rejudgeDifferences(
 
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields that are computed from other fields. A forger may have changed only these. */
+/**
+ * Fields that can be computed again from the evidence. This reveals a value that was changed by hand, e.g. `verdict`.
+ */
 const computedFields = [
   "verdict",
   "totals",

@@ -9,7 +9,7 @@ export interface SigningKey {
   readonly sign: (bytes: Uint8Array) => Buffer;
 }
 
-/** Parses a private key in PEM (PKCS#8, or SEC 1 for ECDSA). A problem never quotes the PEM text. */
+/** Parses a private key in PEM (PKCS#8, or SEC 1 for ECDSA). An error message never quotes the PEM text. */
 export function parseSigningKey(pem: string): Parsed<SigningKey> {
   const key = parsePrivateKey(pem);
   if (key.kind === "problem") return key;

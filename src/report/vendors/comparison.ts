@@ -58,7 +58,7 @@ export interface VendorComparison {
   };
 }
 
-/** Compares the reports of several vendors. With `from`, lists only the switches from this vendor. */
+/** Compares the reports of several vendors. `from`: list only what changes for a client that leaves this vendor. */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];

@@ -88,7 +88,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of rows of a printed table, so that it takes at most four pages per vendor. */
+/** Maximum number of rows to print of one table. The whole comparison should print on at most four pages per vendor. */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");

@@ -9,7 +9,7 @@ import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 export interface VendorQuestion {
   readonly about: "not exercised" | "reading" | "gap";
-  /** Ids of the clauses that the question is about. A question about a gap has the id of its check. */
+  /** Ids of the clauses that the question is about. If `about` is `"gap"`, contains the id of a check instead. */
   readonly clauses: readonly string[];
   readonly text: string;
 }
@@ -51,7 +51,7 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can provide what a skipped check needs. A vendor cannot set a command-line flag. */
+/** Whether the vendor can enable the skipped check. Only the tester can set a command-line flag, e.g. `--max-wait`. */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 

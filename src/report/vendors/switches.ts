@@ -10,7 +10,7 @@ const kinds = ["profile", "broken clause", "error form", "reading", "limit", "ga
 
 export interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** Names of the profile, clauses, checks or limit that differ, depending on `kind`. */
+  /** Names of what differs. If `kind` is `"reading"`, these are clause ids; if `"gap"`, check ids. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;

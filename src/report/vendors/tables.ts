@@ -7,7 +7,7 @@ import type { LatencyRow, StreamingRow } from "./latency-rows.ts";
 import { formatProfileCell, type ProfileRow, rankingRule } from "./profile-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
-/** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
+/** A table that the HTML, Markdown and terminal comparisons of vendors share. Each row has one cell per vendor. */
 export interface VendorTable {
   readonly id: "profiles" | "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "streaming" | "load";
   readonly title: string;

@@ -32,7 +32,9 @@ export function isTimestamp(text: string): boolean {
 
 export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
 
-/** Returns the Unix ms of an extended timestamp, taken as UTC if it has no zone; `NaN` for other texts. */
+/**
+ * Returns the Unix ms of e.g. `2030-02-05T10:00:00`; `NaN` if `Date.parse` fails. Assumes UTC if the zone is missing.
+ */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.

@@ -63,7 +63,7 @@ const entrypoint = z.looseObject(
   object,
 );
 
-/** Schema that rejects exactly the files that break a sentence of Resources, "Agent configuration (file)". */
+/** Schema from the document's section "Agent configuration (file)". A file fails exactly if it breaks a must clause. */
 export const agentConfigurationSchema = z.looseObject(
   {
     agent_name: text,

@@ -29,7 +29,10 @@ export type ExhaustedWindowVerdict<A> =
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
-/** Judges HDR-19: after `Remaining: 0`, a window admits at most the requests that may become free before its reset. */
+/**
+ * Judges HDR-19: no further request is admitted between `Remaining: 0` and the reset. Allows for limiters that regain
+ * capacity earlier, e.g. rolling windows.
+ */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
   let count = 0;
@@ -109,10 +112,7 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   later.reset !== null &&
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
-/**
- * The returned function says how many requests may be free again before `later`. Some limiters free requests before the
- * reset.
- */
+/** Creates a function that returns how much quota (in requests) may be free again before the request `later`. */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
   { seconds, limit, leftSeconds }: ExhaustedWindow,
@@ -144,7 +144,10 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may no longer count `each`: a failure, or a refusal concurrent with `exhausted`. */
+/**
+ * Whether the server may have given back the quota that `each` used. True for failures, and for refusals concurrent
+ * with `exhausted`.
+ */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

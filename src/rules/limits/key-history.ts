@@ -26,7 +26,8 @@ export const burstMs = 5000;
 export const maxBurstSeconds = 20;
 
 /**
- * Judges a key's requests once for each possible target clock. Reports a breach only if every judgement is a breach.
+ * Judges a key's requests with different assumptions about the target's clock, e.g. that it stands still. Reports a
+ * breach only if every judgement is a breach.
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -74,7 +75,10 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);
 }
 
-/** Minimum `retry_after`, in seconds, that leaves time for a clearly early retry. */
+/**
+ * Minimum `retry_after`, in seconds, to test early retries. With a smaller value, rounding may explain the early
+ * admission.
+ */
 export const minEarlySeconds = 4;
 
 /** Maximum difference, in seconds, that rounding can cause between two reports of the same time. */

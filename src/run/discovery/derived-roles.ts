@@ -6,7 +6,10 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that an agent of another role can play, given the fields in `requestFields`. */
+/**
+ * A role that the `source` agent can play if requests contain `requestFields`. E.g. `stream_delay_ms` makes the
+ * `streaming` agent stream slowly.
+ */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";

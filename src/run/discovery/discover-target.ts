@@ -49,7 +49,10 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   };
 }
 
-/** If only `listing` or only `usage` exists, reads it twice more to see whether limits count reads. */
+/**
+ * If only the agent list or only the usage exists, reads it twice more. The responses show whether rate limits count
+ * GET requests.
+ */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];

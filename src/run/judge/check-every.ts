@@ -134,6 +134,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether a cell for status 200 or 201 is empty because the endpoint uses another 2xx status. */
+/** Whether the cell expects status 200 or 201, but the endpoint sent another 2xx status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

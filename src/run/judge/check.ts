@@ -29,7 +29,7 @@ export interface Check {
   readonly also: readonly Probe[];
   /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
   readonly companions?: readonly Probe[];
-  /** The check of an earlier requirement set that this check repeats with the requests of newer probes. */
+  /** This check's version in the previous requirement set. */
   readonly widens?: Check;
   /** Whether the report omits this check if it finds no breach. */
   readonly reportsOnlyBreaches?: boolean;
@@ -51,7 +51,7 @@ export const checkIdentity = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/** Creates a check of a clause. An unknown clause id is a type error; a gap needs {@link observe}. */
+/** Creates a check with a verdict. For an observation without a verdict, use {@link observe}. */
 export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -73,9 +73,7 @@ export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on)
 
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
-/**
- * Repeats whole-run checks in each later requirement set. Published checks must not judge the requests of newer probes.
- */
+/** Published checks must not judge requests of newer probes. Adds whole-run checks that do. */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.flatMap((earlier) => {

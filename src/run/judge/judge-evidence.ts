@@ -74,7 +74,10 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
-/** Judges a repeated check. Returns `inapplicable` if it shows nothing new compared with the earlier check. */
+/**
+ * Judges a check's copy in a later requirement set. Returns `inapplicable` if the copy shows nothing beyond the results
+ * in `earlier`.
+ */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
   earlier: readonly JudgedCheck[],
@@ -107,7 +110,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if the run's request limit left cells without a message. */
+/** Turns a pass into `unproven` if the run reached `maxRequests` before testing every case. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;

@@ -22,7 +22,6 @@ export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** A second usable key of the same tier. */
   readonly siblingKey: TargetKey | null;
 }
 
@@ -125,7 +124,6 @@ function secondKey(target: Target): TargetKey | null {
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Sorts keys so that those whose limits the run tests come last. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));

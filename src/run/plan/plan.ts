@@ -119,7 +119,7 @@ function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: n
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
 }
 
-/** The result of a probe. Its skip reason is not yet a text, as it is in saved evidence. */
+/** A `ProbeResult` with a structured skip reason. Saved evidence contains the reason as text. */
 export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
 
 export interface ProbeRun {

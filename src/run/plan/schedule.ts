@@ -13,7 +13,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes of the step may not use the waiting time that the stage `limits` needs. */
+  /** Which probes of the step must leave enough waiting time for the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -96,7 +96,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe must run early, before the `spare` probes use up a key that it needs.
+  // Whether a limit test may use up a key that this probe needs.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -130,7 +130,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Minimum value of a probe. Of probes with this value, those with fewer requests come first. */
+/** Keeps values above 0. Otherwise, a probe's number of requests would not affect its rank. */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
@@ -145,7 +145,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Puts each tier's `limits` probes last. Puts them first if other probes need over half the limit. */
+/** In each tier, `limits` probes usually run last. They run first if other probes need over half the minute's limit. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

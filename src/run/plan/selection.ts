@@ -88,7 +88,10 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/** Whether a check belongs to a chosen profile. `core` checks also belong if they cover its endpoints. */
+/**
+ * Whether a check belongs to a chosen profile. A `core` check also belongs if it judges an endpoint of a chosen
+ * profile.
+ */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;

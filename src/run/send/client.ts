@@ -12,9 +12,11 @@ import { openGuard, type SendOptions } from "./send-guard.ts";
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
-  /** Returns a copy for a probe that begins now. Its requests throw {@link TargetLost} after an outage begins. */
+  /**
+   * Returns a copy of the client for a new probe. After an outage during the probe, requests throw {@link TargetLost}.
+   */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
-  /** Returns a copy whose requests only this requirement set and later ones judge. */
+  /** Returns a copy of the client. Requirement sets older than `requirements` do not judge the copy's requests. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and returns before the response arrives. */

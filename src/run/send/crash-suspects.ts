@@ -7,11 +7,14 @@ export interface RequestContent {
   readonly body: string | null;
 }
 
-/** Finds requests that may crash the target: two outages began while the target served such a request. */
+/** Finds requests that may crash the target: the target failed twice while serving them. */
 export interface CrashSuspects {
   /** Must be called with a request that is sent again at once after its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;
-  /** Must be called for each request that an outage left unanswered. `isCut`: sent before the connection broke. */
+  /**
+   * Must be called for each request without a response because of an outage. `isCut`: the connection broke after the
+   * request was sent.
+   */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */

@@ -27,7 +27,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
   let isOwn = false;
 
-  /** Whether the target fails a request twice, although it answers another request. */
+  /** Whether the target fails only this request. Repeats the request, if allowed, and an earlier GET. */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

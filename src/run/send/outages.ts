@@ -132,7 +132,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/** Concurrent callers share one connection attempt, if it began at `sinceMs` or later. */
+/** Returns a function that tries to connect. Reuses the latest attempt if it began at `sinceMs` or later. */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {

@@ -14,7 +14,7 @@ export interface Pacer {
   readonly acquire: (key: TargetKey) => Promise<() => void>;
   /** Updates a key's state from the headers of a response. Must be called for all requests. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
-  /** Waits until the target has probably freed a slot of the key, unless the key has lost its slots. */
+  /** Waits until the target has probably freed a slot of the key. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
   /** Whether the target has freed no slot of the key in half a minute of waiting. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
@@ -28,7 +28,7 @@ export interface Pacer {
 interface KeyPace {
   running: number;
   readonly queue: (() => void)[];
-  /** When responses arrived, on the target's clock. */
+  /** Arrival times of responses, in milliseconds of the target's clock. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;

@@ -9,7 +9,10 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Rate-limit samples from before the last outage. Each map holds the samples between two outages, by key. */
+  /**
+   * Rate-limit samples from before the last outage, one map for each period between outages. Each map lists the samples
+   * by key.
+   */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   const outagesMs: number[] = [];
   let isAway = false;
@@ -67,7 +70,7 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** A failed agent may also give a 5xx. */
+/** A 5xx counts as an execution, because the agent may have run and failed. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);

@@ -30,7 +30,7 @@ export interface SendOptions extends RetryOptions {
   readonly fromOrigin?: boolean;
   /** Minimum deadline for the response head, in milliseconds. Shorter deadlines are raised to this value. */
   readonly minHeadMs?: number;
-  /** The limit that the probe has used up before this request. Recorded with the exchange. */
+  /** The limit of the key that the probe used up earlier, e.g. `minute used up`. Recorded with the exchange. */
   readonly keyState?: KeyState;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;

@@ -191,7 +191,7 @@ async function finishAndRecord(
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {
-  // A target without authentication has a key with an empty text.
+  // An empty key means a target without authentication. Such a target gets no `Authorization` header.
   const given = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
   const authorization = key.key === "" ? null : given;
   const hasBody = options.json !== undefined || options.text !== undefined;

@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** Number of first and of latest response times whose medians are compared, for each path. */
+/** Number of response times in each compared group: the first and the latest. */
 const comparedResponses = 3;
 /** A target is slow if its response times grow by this factor, to at least `minSlowMs`. */
 const slowdownFactor = 8;

@@ -24,7 +24,9 @@ const slowEndpointFactor = 3;
 const maxTimeoutTotalMs = 40_000;
 /** The run also stops after `count` timeouts that took `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
-/** Responses without an agent are late after `minMs`. The run stops once late responses took `maxTotalMs` in total. */
+/**
+ * The run stops once responses of `minMs` or more took `maxTotalMs` in total. Requests that run an agent do not count.
+ */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
@@ -51,7 +53,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Ignores streams of later requirement sets, because the check SSE-28 needs the long timeout.
+      // Ignores streams of later requirement sets: they must not affect the check SSE-28.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }

@@ -8,7 +8,10 @@ const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000,
 const minRealTimeMs = 900;
 const pollMs = 50;
 
-/** Finds out whether agents follow real time or the test clock. `agentsFollow`: the user stated the test clock. */
+/**
+ * Finds out whether agents follow real time or the test clock. `agentsFollow`: the user states that agents follow the
+ * test clock.
+ */
 export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep) {
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
@@ -34,7 +37,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The agent answered after an advance, so agents follow the test clock. An earlier agent was only slow.
+    // Agents follow the test clock after all: a response came after an advance. An earlier slow response had suggested
+    // real time.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -29,7 +29,7 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Sleeps in time that tests can simulate, so do not use it to wait for the network. */
+  /** Sleeps. Simulated timers of tests skip this time; to wait for the network, use `sleepReal`. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Repeatedly sleeps `restMs` and advances the test clock by `stepMs`. Ends when the promise settles or after `maxMs`.
@@ -41,7 +41,7 @@ export interface RunClock {
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** Returns a clock whose waits must leave `ms` of the run's waiting time to other probes. */
+/** Returns a clock that refuses waits if they leave less than `ms` of waiting time for other probes. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);

@@ -6,7 +6,7 @@ interface ClockUser {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
-/** Each advance is a whole number of seconds, so that waits of nearly the same length end together. */
+/** The test clock advances in whole seconds, so that similar waits end together. */
 const stepMs = 1000;
 
 /** Lets probes share a test clock, which advances when all of them wait. Returns a function that adds a probe. */
@@ -15,7 +15,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Gives other probes a turn first. A probe that just started may begin a wait.
+    // A probe that just started may be about to wait. Lets the probe begin its wait first.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);

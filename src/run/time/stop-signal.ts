@@ -6,7 +6,10 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Returns why a run ended early, as part of a sentence. `figures` are added if the run took too long. */
+/**
+ * Returns why a run ended early, as part of a sentence. After a run timeout, appends `figures`, e.g. "3 of 9 probes
+ * were done".
+ */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`

@@ -17,7 +17,7 @@ export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
-  /** Names of clauses, or of requirements such as `load/slow-refusals`, that the load must find broken. */
+  /** Clauses or load requirements that the load trial must report as broken, e.g. `LIM-1` or `load/slow-refusals`. */
   readonly finds: readonly string[];
   readonly mayFind?: readonly string[];
 }
@@ -64,7 +64,7 @@ export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** One load: a scenario on one tier by one engine, against a server with or without a fault. */
+/** A load trial against the reference server. `fault` is `null` if the server has no fault. */
 export interface LoadFaultTrial {
   readonly fault: string | null;
   readonly trial: LoadTrial;

@@ -10,8 +10,8 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 /**
- * Illegal mutant: `killed` by a check of the rule that it breaks, `killed elsewhere` by another check, or `survived`.
- * Legal mutant: `unchanged` or `changed`, by whether any outcome changed. `crashed`: a check threw an error.
+ * Illegal mutants: `killed` by a check of the broken rule, `killed elsewhere` by an unrelated check, or `survived`.
+ * Legal mutants: `unchanged`, or `changed` if a check's outcome gets worse. Any mutant: `crashed` if a check throws.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
 
@@ -58,7 +58,9 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/** Judges a mutant by the clauses that forbid its change. Uses all checks if none fails or `isWhole` is set. */
+/**
+ * Judges a mutant by the clauses that forbid its change. If these all pass, or with `isWhole`, judges by all clauses.
+ */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
   const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));

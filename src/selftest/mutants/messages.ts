@@ -21,7 +21,7 @@ export interface MutableMessage {
   /** The kind of message, as reports name it. */
   readonly place: string;
   readonly id: string;
-  /** Tables of src/spec/fields.ts that describe the value. `steps`: where a table's fields begin in the value. */
+  /** Tables of src/spec/fields.ts. Each describes the part of the value at `steps`. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -61,7 +61,7 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Ignores endpoints without a specified response, whose bodies may resemble an envelope by chance.
+  // Ignores endpoints without a specified response. Their bodies may contain `status` and `data.metadata` by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
@@ -129,7 +129,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names the kind of a delivery. First attempts are a separate kind, because a sender may begin with a ping. */
+/** Names the kind of a delivery. A first attempt is a kind of its own, because it may be a ping. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

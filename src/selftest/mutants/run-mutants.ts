@@ -59,7 +59,8 @@ const fullyJudgedInterval = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Divides the remaining mutants equally. Later runs also get the mutants that a small run does not use.
+    // Divides the remaining mutants equally among the remaining runs. If a run has too few mutants, later runs get
+    // more.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;

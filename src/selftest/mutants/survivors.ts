@@ -29,9 +29,7 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/**
- * Marks a place whose exchange ran while the test clock was advanced. Patterns without this suffix match both cases.
- */
+/** Ends the `place` of an exchange during which the test clock was advanced. */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
@@ -131,7 +129,7 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows of survivors.ts that match no group, and so can be removed. */
+/** Returns the rows of `survivors` that match none of these groups of mutants. These rows can be removed. */
 export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
@@ -158,7 +156,7 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   readonly unexplained: number;
   readonly needless: readonly string[];
-  /** Counts of killed mutants that all checks judged. `alsoRed`: those for which unrelated clauses failed, too. */
+  /** `alsoRed` counts the mutants that also made unrelated clauses fail. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

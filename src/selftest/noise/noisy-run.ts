@@ -13,9 +13,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** Maximum time for which the event loop of this process is blocked, once every 100 ms. */
+  /** Every 100 ms, this process blocks its event loop for a random time. This is the maximum of that time. */
   readonly maxLoopBlockMs: number;
-  /** For how many of every 100 ms one thread per core is busy. */
+  /** In every 100 ms, one thread per core is busy for this long. */
   readonly busyMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** `found`: the clauses of which at least one must fail. `missed`: the reason why a run does not detect the defect. */
+/** `found`: at least one of these clauses must fail. `missed`: why a run does not detect the defect. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */

@@ -6,10 +6,16 @@ import type { RequestTraits } from "./message.ts";
 /** Properties of a request: at most one value for each dimension, such as `{ key: "wrong" }`. */
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
-/** The dimensions of conditions: all but `method`, because the document does not specify other methods. */
+/**
+ * Dimensions that a mutant's condition may test. Excludes `method`, because the document specifies only one method for
+ * each endpoint.
+ */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/** Values of a dimension that a condition may use. Excludes `none`: the dimension does not apply. */
+/**
+ * Returns the values of a dimension that a condition may test. Omits `none`, which means that the dimension does not
+ * apply.
+ */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -19,7 +25,7 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** The endpoints to which a run sends the first and the second request of a key. */
+/** Endpoints to which a run sends a key's first and second request. An unlisted `age` allows every endpoint. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
@@ -104,7 +110,10 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
-/** Returns the response that the document prescribes. Treats missing values like those of a valid request. */
+/**
+ * Returns the response that the document prescribes. A dimension without a value counts as valid, e.g. no `body` as a
+ * valid body.
+ */
 export function prescribedResponse(
   endpoint: EndpointName,
   { key, agent, body, state, page }: DimensionValues,

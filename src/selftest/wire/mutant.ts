@@ -48,7 +48,7 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 const legalShare = 0.25;
 const extraPropertyShare = 1 / 3;
 
-/** Share of conditions that count requests. Applies only to conditions that test more than dimension values. */
+/** Probability that a condition has a number rule, e.g. "every third request", instead of an extra property. */
 const numberRuleShare = 0.3;
 
 /** Request values that cause each prescribed response, such as a wrong key for a 401. */
@@ -122,12 +122,12 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // A single change may go unnoticed: a value may be 0, and other clients may cause charges.
+  // A wrong unit goes unnoticed if the value is 0. A single double charge may come from another client.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Drops `age` values for first and second requests, which rarely have the extra property.
+  // Drops the `age` values `first` and `second`: too few requests would match.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

@@ -94,7 +94,10 @@ function traitsOf(
 /** A minute, plus one second because headers show whole seconds. */
 const minuteSeconds = 61;
 
-/** Returns the key's state, such as `minute used up`. Health requests are never refused, so `Remaining` decides. */
+/**
+ * Returns the key's state, such as `minute used up`. Health never gets 429; `Remaining: 0` alone shows a used-up limit
+ * there.
+ */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
@@ -246,7 +249,6 @@ function pageOf(query: URLSearchParams): DimensionValues {
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
   const number = ["first", "second", "third"][Number(page) - 1];
   const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
-  // A page after the last one is named only `beyond`, even if it is the second or third page.
   const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
   return { page: names, limit };
 }

@@ -11,7 +11,7 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** Tells a worker thread which mutant to draw. Uses a number, because threads cannot receive functions. */
+/** Tells a worker thread the number of the mutant to draw. Mutants contain functions, which threads cannot receive. */
 export interface MutantRequest {
   readonly number: number;
 }

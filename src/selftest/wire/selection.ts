@@ -49,7 +49,7 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
 
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** Selects all checks. Of the probes that use up a tier's limit, keeps only those in `instances`. */
+/** Selects all checks. Drops each probe that uses up a tier's limit, unless `instances` contains it. */
 export const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),

@@ -10,9 +10,9 @@ import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { legalSelectionFor, selectionsFor, type CheckSelection } from "./selection.ts";
 
 /**
- * Illegal mutant: `killed` if a must clause fails, `survived` if none does, `not visited` if no request meets its
- * condition. Legal mutant: `passed`, or `flagged` if a must or should clause fails. `broken`: the run failed, or the
- * clause also fails without the mutant.
+ * Illegal mutants: `killed` (a must clause fails), `survived`, or `not visited` (no request meets the condition). Legal
+ * mutants: `passed`, or `flagged` if a must or should clause fails. `broken`: checks fail even without the mutant, or
+ * the trial itself failed.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 

@@ -40,8 +40,8 @@ export interface AlertCrossingEvidence {
 const maxRequests = 60;
 const maxOnTestClock = 200;
 /**
- * How long to wait until earlier requests no longer count. On a test clock (`advanced`), longer, for limiters that count
- * part of the previous minute.
+ * How long to wait until the limit no longer counts earlier requests. `advanced` (test clock) covers two minutes: some
+ * limiters also count the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
@@ -159,7 +159,8 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // A target may add the burst to its limit. Without a test clock, exceeding this sum takes too long.
+  // Some targets use the sum of `perMinute` and `burst` as limit. Exceeding the sum takes too long without a test
+  // clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -190,7 +191,7 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** Returns the lowest whole percentage above each window's usage after one more request; `null` without windows. */
+/** Returns the lowest alert threshold, in percent, that the next request will not reach. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;

@@ -145,7 +145,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates an AUTH-8 check: if an invalid key gets 401 at first, every endpoint must answer 401. */
+/** Creates an AUTH-8 check: every endpoint answers 401 to an invalid key. Applies only if the first request got 401. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

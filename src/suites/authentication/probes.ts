@@ -73,7 +73,7 @@ export interface UnauthenticatedRequests extends KeyRequests {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints that get altered keys if the main key has a low limit. Other alterations go only to health. */
+/** Endpoints for each kind of altered key if the main key has a low limit. Kinds without an entry go only to health. */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
@@ -88,7 +88,7 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedRequests> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // Waits, because a used-up limit causes a 429 even if the server wrongly accepts the altered key.
+    // Lets used-up limits reset first. A 429 would hide that the server wrongly accepts an altered key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createRequestSender(client, fixtures, context);
@@ -142,8 +142,8 @@ interface AlteredRequests {
 }
 
 /**
- * Sends an altered key to health first, and to the other endpoints only if health rejects the key. @param acceptingAny
- * endpoints that accept even a wrong key
+ * Sends an altered key to health. If health rejects the key, sends the key to the remaining endpoints, too.
+ * @param acceptingAny endpoints that accept any key; acceptance there does not count
  */
 async function sendHealthFirst(
   sender: RequestSender,

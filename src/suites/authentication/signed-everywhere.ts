@@ -22,7 +22,7 @@ interface SignedEverywhere {
 
 const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403);
 
-/** An empty object creates nothing, but the response shows whether the signature was accepted. */
+/** Lacks all required fields. The request creates nothing, even if the server accepts the signature. */
 const emptyBody = "{}";
 
 export const signedEverywhere = probeIfManyRequests(

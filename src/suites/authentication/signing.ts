@@ -86,7 +86,7 @@ const mistakes = {
 
 export interface SignedBadly {
   readonly control: Exchange;
-  /** Requests with a wrong signature, by the mistake in the signature. */
+  /** Requests with a wrong signature. The property name describes the mistake, e.g. `a changed path`. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** An unsigned request with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;

@@ -81,7 +81,7 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits to judge growth. Fewer random waits may be equal by chance. */
+/** Minimum number of waits between retries. With fewer waits, equal lengths may be a coincidence. */
 const minWaitCount = 4;
 /** The clause is broken if at least this share of retried requests has waits of equal length. */
 const equalWaitsShare = 0.75;

@@ -110,7 +110,7 @@ const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-/** Maximum difference between `X-Timestamp` and the arrival, because a client may queue requests. */
+/** Tolerated difference between `X-Timestamp` and the arrival. A client may queue a request after signing it. */
 const maxSkewSeconds = 120;
 
 export const requestRules = {

@@ -9,7 +9,7 @@ import { isTerminal } from "../stream/events.ts";
 import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
 import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
 
-/** A client may keep a finished stream open until this long after its next request. */
+/** A client must close a finished stream at most this long after sending its next request. */
 const closingMs = 250;
 /** A finished stream counts as left open if this many other responses arrive before it is closed. */
 const minLaterCalls = 3;

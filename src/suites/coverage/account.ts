@@ -13,7 +13,9 @@ import { missingFor } from "./reach.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
 interface PairBitmap {
-  /** Hash of the list of all pairs. Only bitmaps with equal hashes may be combined. */
+  /**
+   * Hash of the list of all possible pairs of request values. Bitmaps may be combined only if their hashes are equal.
+   */
   readonly of: string;
   /** Base64. Each bit stands for a pair of values, and is 1 if a request had both values. */
   readonly bits: string;
@@ -156,7 +158,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // Requests that a setting would enable come last, because a pair's last request gives the reported reason.
+  // `countPairs` reports only the last reason of each pair. Reasons that a setting can fix come last.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );

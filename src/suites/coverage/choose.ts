@@ -7,7 +7,10 @@ import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Maximum requests with invalid keys if there is no test clock. `few` is for a low limit. */
+/**
+ * Maximum requests with invalid keys if there is no test clock. `few` applies if the main key's limit per minute is
+ * low.
+ */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
@@ -96,7 +99,7 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/** Two seconds more than a quarter of a minute, so that repeated advances cover the whole minute. */
+/** Repeated advances of 17 s reach every second of the minute. Advances of 15 s would reach only four. */
 const advanceMs = 17_000;
 
 /** With a test clock, starts a new rate-limit window before a key's first request to an endpoint. */

@@ -21,7 +21,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns every row of values that may describe a recorded request; empty if a value is unknown. */
+/** Returns the coverage rows that match a recorded request, e.g. one for each possible agent role. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];
@@ -82,7 +82,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key expires during the run, so its requests prove nothing about a kind of key.
+  // A temporary key belongs to no kind of key: the key is valid at first, and expired later.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }

@@ -33,7 +33,7 @@ const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Caches covering arrays by their input: computing each takes 0.1 s, and most targets have the same input. */
+/** A cache of covering arrays. Computing one takes 0.1 s, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;

@@ -83,7 +83,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values after each round of keys, so that each key is combined with every value.
+          // After all keys have had a turn, skips one value. Otherwise, a key could always get the same value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),

@@ -16,7 +16,8 @@ import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
 import { streamsTimedOut } from "./unusual-ends.ts";
 
-// A server may report no streams or batches. If it sends `agent.invoked`, it must also send an end event.
+// This file judges the end events of streams and batches, e.g. `agent.completed`. A server may also send no events for
+// streams or batches.
 
 const since = "1.2";
 
@@ -77,7 +78,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // An event without `input` might belong to this stream, so the check passes.
+  // Also counts an event without `input`: the event may belong to this stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);

@@ -95,7 +95,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits in small steps, which take longer on a busy machine, where the sender is slower, too. */
+/** Waits in small steps. On a busy machine, the steps take longer, which gives a slow sender more time. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -164,9 +164,9 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Extra advance at the end, in case the test clock stands still between advances. */
+/** Extra advance after the last retry's deadline. A test clock that stands still adds no time by itself. */
 const endMarginMs = 60_000;
-/** The test clock stops this long before and after an allowed attempt, because it may also run by itself. */
+/** Margin around a retry's allowed time, as the test clock may run by itself. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
 /** Real time to wait for a due attempt, as a multiple of `settleMs`. */
@@ -179,7 +179,9 @@ const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
 /** Minimum real wait for the first delayed retry. Its arrival time determines the later waits. */
 const firstRetryMs = 600;
 
-/** Returns how long to wait for a due attempt. Advancing during an attempt could exceed the sender's timeout. */
+/**
+ * Returns the real time to wait for a due attempt. Advancing the test clock during the attempt could cause a timeout.
+ */
 const dueTimeMs = (index: number, queuedMs: number, time: RunClock): number =>
   time.settleMs === 0
     ? 0

@@ -169,7 +169,7 @@ export const allDeliveries = probe(
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
-  // After an outage, the target may have forgotten its pending deliveries.
+  // Whether to stop waiting: after an outage, the target may have lost its pending deliveries.
   const isForgotten = (): boolean => outages.isDead() || outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {

@@ -34,9 +34,9 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/** The replies of each receiver, in order. `late` and `silent` come last, because they block some senders. */
+/** Each receiver's replies. `late` and `silent` come last, because a sequential sender waits a long time for them. */
 const scripts = {
-  /** Enough failures for every interpretation of the schedule, even if the sender makes each attempt twice. */
+  /** Enough failures for six attempts, the maximum, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
@@ -154,7 +154,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, always replies 500: other invokes' events would use up a finite list of failures.
+  // Without a test clock, always replies 500: deliveries caused by other probes would use up `scripts.failing`.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

@@ -8,7 +8,7 @@ export interface TimeSpan {
 
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation. `created` lists all earlier attempts, except those during `unwatched`. */
+  /** End of the observation. Attempts after this time, or during a span of `unwatched`, are unknown. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -50,7 +50,10 @@ export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + a
 /** Maximum time from the first attempt to the first delayed retry. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** Maximum times from the first attempt to each later retry, then to the end of the final pause. */
+/**
+ * Latest allowed time of each later retry, in ms after the first attempt. After the last element, no further attempt is
+ * awaited.
+ */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );

@@ -25,7 +25,7 @@ export type RemainingRetries =
       readonly kind: "awaited";
       readonly attempts: number;
       readonly lastMs: number;
-      /** When the next attempt is due if delays count from the previous attempt. */
+      /** Due time of the next attempt. Assumes that each delay starts at the previous attempt, not at the first. */
       readonly nextMs: number;
       /** Time by which the retry schedule has ended under every reading of the document. */
       readonly latestMs: number;

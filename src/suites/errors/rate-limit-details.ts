@@ -31,7 +31,7 @@ function judgeUnit(all: AllExchanges): Finding<never> {
   if (refused.length === 0) return inapplicable("no 429 has an error body");
   const wrong = refused.filter(isInMilliseconds);
   const [first] = wrong;
-  // Refusals that share one wait may come from another limit, such as the month's tokens.
+  // A breach needs two entries. A single one may be a coincidence.
   const times = new Set(wrong.map((each) => `${each.key} ${secondsHeader(each, headerNames.rateResetAfter)}`));
   if (first === undefined || wrong.length < minResponses || times.size < 2) return holds();
   return breach(

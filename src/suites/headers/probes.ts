@@ -91,7 +91,7 @@ export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** Number of earlier requests that may have expired from a rolling window during the round. */
+  /** How far `Remaining` may have risen between `before` and `after`. Earlier requests may leave a rolling window. */
   readonly mayReturn: number;
 }
 
@@ -157,10 +157,12 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether the fall of `Remaining` stays unexplained after allowing for requests that expired from a rolling window. */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Whether `Remaining` fell impossibly, unless earlier requests expired from a rolling window. */
+/**
+ * Whether `Remaining` fell by an unexpected amount. Earlier requests that left a rolling window may explain the
+ * difference.
+ */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
 

@@ -30,7 +30,7 @@ interface KeySample {
   readonly sample: Sample;
 }
 
-// Adds limits to a sample. Checks cache by object, so the same sample must give the same object.
+// Adds limits to a sample. Memoized, because checks cache their results by object identity.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): KeySample => ({ limits, sample })),
 );
@@ -112,7 +112,7 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   judge: ({ sample, limits }: KeySample) => judge(sample, limits),
 });
 
-/** Ignores a mismatch that disappears after `widen` adjusts the sample for an advance of the test clock. */
+/** Ignores a mismatch that an advance of the test clock may have caused. */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
     judge: (subject: T) => string | null | undefined,
@@ -133,7 +133,7 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Moves a sample's sending a month earlier and its response a month later, to allow for any window. */
+/** Moves `sentMs` back and `headMs` forward by a month. No rate-limit window is longer. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,

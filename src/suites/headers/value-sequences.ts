@@ -56,7 +56,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Each request from before the run that expires from a rolling window hides one fall of `Remaining`.
+  // The key's requests from before the test run may expire meanwhile. Each expiry raises `Remaining` and hides a fall.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -83,7 +83,8 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
 
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Skips refusals while a limit of the key is used up: their headers may describe another window.
+  // Skips refusals with a `keyState`, e.g. `hour used up`. Their headers may describe another window than earlier
+  // responses.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
@@ -173,7 +174,7 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/** A response may also count the GET request before it, so `Remaining` may fall by 2. */
+/** A GET response may not count its own request yet. `Remaining` then falls by 2 with the next request. */
 const maxFallAfterRead = 2;
 /** Maximum time after a batch during which the target may still be counting its items one by one. */
 const batchCountingMs = 10_000;

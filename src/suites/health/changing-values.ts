@@ -158,7 +158,7 @@ interface Start {
 
 /** Maximum difference between two start times that count as equal. `uptime` may be rounded. */
 const toleranceMs = 2000;
-/** Minimum `uptime` to compare. Below it, seconds and milliseconds give nearly the same start time. */
+/** Minimum `uptime` that may be in milliseconds. Smaller values would mean a start less than 10 s ago. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;

@@ -58,7 +58,10 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Dependency statuses that mean trouble. `slow` is missing, because the document uses `slow` in an example. */
+/**
+ * Dependency statuses that mean trouble. `slow` is left out: the document names `healthy` and `slow` as example
+ * statuses.
+ */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 function findCheck(report: unknown, words: RegExp): string | null {

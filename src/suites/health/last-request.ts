@@ -25,13 +25,13 @@ function reportOf(exchange: Exchange): Report[] {
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
-  // Skips reports without these headers: a proxy may set `Date` from another clock.
+  // Skips reports without `Reset` and `Reset-After`. `Date` alone may come from a proxy with another clock.
   if (reset === null || resetAfter === null) return [];
   const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 
-/** Judges that `last_request` is not after the report. A changed value must not precede the previous report. */
+/** Judges that `last_request` is not later than its report. A changed value must be later than the previous report. */
 function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
     ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>

@@ -17,7 +17,7 @@ import {
 import { isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests restrictions with similar ids and addresses, and right after a permitted request.
+// Checks of key restrictions, new in requirement set 1.2.
 
 const since = "1.2";
 

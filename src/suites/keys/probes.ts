@@ -56,7 +56,7 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Extra wait after the key's expiry, for a late issue of the key or a slow server clock. */
+/** Extra wait after the key's expiry. The server's clock may be slow, or the key newer than assumed. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
@@ -228,7 +228,7 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
     const requests = [...first, ...again];
-    // A server must not trust this header from an unknown client, because any client can send it.
+    // A server must not trust `X-Forwarded-For` from an unknown client: any client can send the header.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });

@@ -47,7 +47,7 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, uses an agent without webhooks: events would mix with retries.
+  // Without a test clock, retries for the webhook agent may still arrive. New events would mix with these retries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });

@@ -16,7 +16,7 @@ const repeatCount = 3;
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /** Maximum number of measured combinations of endpoint and status. Without a test clock, each may cost a wait. */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** Longer request bodies, in characters, are not sent again. */
+/** Maximum length of a request body that is sent again, in characters. */
 const maxBodyLength = 1000;
 
 const maxKindsOf = (target: Target): number => {

@@ -98,7 +98,7 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream, because a rolling window may have hidden the cost of the first. */
+/** Whether to send another stream. Stops when `Remaining` fell, or after `maxStreams`. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;

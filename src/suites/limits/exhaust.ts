@@ -43,7 +43,7 @@ export interface ExhaustOptions {
   readonly expected: number;
   /** Number of requests that the run sent earlier in the window; they count towards `expected`. */
   readonly alreadySent?: number;
-  /** After this many admissions, a refusal with `Remaining: 0` is trusted and not retried. Default: `expected`. */
+  /** After this many admitted requests, a refusal with `Remaining: 0` needs no retry. Default: `expected`. */
   readonly trustedFrom?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
@@ -159,7 +159,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/** If less time is left in the window, a concurrency slot may explain the refusal. */
+/** Minimum `Reset-After` of a refusal for the rate. A refusal for a concurrency slot may report less. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -173,7 +173,7 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 /** Invalid JSON, so that an admitted request creates nothing. */
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
-/** Sends requests to other endpoints while a key's limit is used up. Returns the stream's exchange. */
+/** Sends a stream and other requests while a key's limit is used up. Returns the stream's exchange. */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);

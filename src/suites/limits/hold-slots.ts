@@ -45,7 +45,7 @@ export async function repeatUntilRefused(
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
-/** Occupies all concurrency slots of a key. Retries after a refusal, or if slow responses may have freed a slot. */
+/** Occupies all concurrency slots of a key. Retries if the target refuses a request. */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
@@ -69,7 +69,7 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/** Test runs in which a tier had too few concurrency slots. Other tiers get one try. */
+/** Test runs in which `holdAllSlots` failed despite retries. It does not retry refusals again in these runs. */
 const runsLackingSlots = new WeakSet<Recorder>();
 /** Test runs over a slow connection, which need longer pauses. */
 const slowRuns = new WeakSet<Recorder>();

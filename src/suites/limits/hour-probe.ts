@@ -41,7 +41,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
-/** Wait until the minute's limit admits requests again. Some limiters also count part of the previous minute. */
+/** Pause after using up the minute's limit. Some limiters still count part of the previous minute. */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -128,7 +128,10 @@ interface HourOptions {
   readonly admittedBefore: number | null;
   /** Whether to send one more invoke when both hour and minute are used up, to test `retry_after` (LIM-13). */
   readonly invokesBeyondBoth?: boolean;
-  /** Whether one minute's requests cross the hour's limit. Otherwise, a minute's requests end exactly at the limit. */
+  /**
+   * Whether the hour's limit is reached halfway through a minute's requests. Default: with the last request of a
+   * minute.
+   */
   readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }

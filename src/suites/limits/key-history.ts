@@ -92,7 +92,10 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Judges a key's requests against every legal limiter. Tries the test clock both running and standing still. */
+/**
+ * Judges a key's requests against every legal limiter. A test clock may run between advances or stand still: tries both
+ * cases.
+ */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(

@@ -32,9 +32,12 @@ const maxSuspects = 20;
 /** Minimum number of controls: requests of other kinds, with the usual cost, at about the same time. */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;
-/** In a longer time, another client that polls with the key sends a request every time, which no control shows. */
+/** Maximum duration of a measurement. A longer measurement may include requests of another client with the same key. */
 const maxMeasurementMs = 3000;
-/** A control's time per request must be at least this share of the suspected measurement's time per request. */
+/**
+ * A control request must take nearly as long as the suspected request. E.g. at least 70 ms if the suspected request
+ * took 100 ms.
+ */
 const minControlSpan = 0.7;
 /** Below this probability, chance does not explain the wrong costs. */
 const maxChance = 0.001;

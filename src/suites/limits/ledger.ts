@@ -19,7 +19,7 @@ export interface RequestKind {
 interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /** Names of the groups in which the cost is judged, such as equal requests to one agent. */
+  /** Groups to which the request belongs, e.g. `invoke 2xx of the agent demo`. The cost is judged for each group. */
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
 }

@@ -114,7 +114,7 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
 
 /** Larger differences of `Reset` mean a new minute. A token bucket's `Reset` changes by less per request. */
 const maxResetDifferenceSeconds = 30;
-/** Maximum duration of one minute's samples: half the time in which a token bucket regains one request. */
+/** Maximum time from the first to the last request. In twice this time, a token bucket regains one request. */
 const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
@@ -128,7 +128,7 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
 }
 
-/** A 429 with requests left is for a concurrency slot. */
+/** A 429 with `Remaining` above 0 means too many concurrent requests. */
 const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
 
 /** Judges HDR-19: of the concurrent requests, the minute admits no more than were left. */

@@ -63,7 +63,7 @@ export interface MinuteExhausted extends RunKeyHistory {
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
-/** Returns more requests than any legal limiter admits at once, even across two windows. */
+/** Returns a number of requests that exceeds every legal limiter's maximum, even across two windows. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
   2 * (perMinute + (burst ?? perMinute)) + 2;
 
@@ -110,7 +110,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // Only one of two bursts at different offsets in the minute can span two fixed windows.
+  // The first burst may have spanned two fixed windows. Then a second burst, at another offset in the minute, spans
+  // only one.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,

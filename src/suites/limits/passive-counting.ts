@@ -14,7 +14,7 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/** Other probes' requests with a low limit per minute, which show what each request costs. */
+/** Consecutive requests of other probes on a key with a low rate limit. */
 export interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -73,9 +73,9 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
 
 /** A single pair may be wrong because of another client of the key. */
 const minPairs = 2;
-/** With this many health requests in between, `Remaining` would fall by at least 3 if they counted. */
+/** Two health requests and the next invoke would lower `Remaining` by 3 if all counted. */
 const minHealthReads = 2;
-/** With this many events, `Remaining` would fall by at least 3 if events counted. */
+/** A stream with three events would lower `Remaining` by at least 3 if each event counted. */
 const minEvents = 3;
 
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {

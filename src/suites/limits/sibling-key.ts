@@ -13,7 +13,7 @@ import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /** Result of invokes with a second key of the tier while the first key was refused. */
 export type SiblingKeyResult =
-  // The tier has only one key. `isElsewhere`: another tier has two.
+  // The tier has only one key. `isElsewhere` is true if another tier has two keys.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   // No request was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }

@@ -21,7 +21,7 @@ const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchan
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
-/** Whether a refusal says that no requests are left: then it need not be for a concurrency slot. */
+/** Whether a refusal reports no requests left. The rate limit, not a concurrency slot, may be the cause. */
 const isRefusedForRate = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining === 0;
 
 function unprovenIfRefused(after: Exchange): Finding<never> | null {
@@ -117,7 +117,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const refused = refusals(held);
-    // Counts the extra request, too: the target may have admitted it before a held request.
+    // Also counts the extra request, which the target may have admitted instead of a held request.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);

@@ -44,7 +44,7 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 const hourFactor = {
   // A small limit is used up twice.
   small: 2.2,
-  // Without a known burst, the server may refuse earlier than expected, which costs more requests.
+  // If the burst is unknown, some minutes may end in early refusals. Each refusal costs extra requests.
   ofUnknownBurst: 1.3,
   other: 1,
 } as const;
@@ -99,7 +99,7 @@ const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>()
 
 type TestedTier = Pick<TierProbeContext["tested"], "tier" | "limits">;
 
-/** What other tiers, above all smaller ones, have shown in this run. */
+/** Results of the tiers with smaller limits in this run. */
 export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   readonly some: (result: keyof LimitResult) => boolean;

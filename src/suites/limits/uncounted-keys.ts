@@ -8,7 +8,7 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
-/** A shorter series proves nothing, because the limiter may restore as many requests as it counts. */
+/** Minimum number of requests in a row to judge. A shorter row proves nothing. */
 const minInRow = 4;
 
 function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {

@@ -18,7 +18,7 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/** Usage must agree with `Remaining` in this many intervals. Otherwise, the target may update usage late. */
+/** Minimum number of intervals in which usage agrees with `Remaining`. A target that updates usage late has fewer. */
 const minAgreeing = 2;
 /** A difference of one request proves nothing, because a request may be counted late. */
 const minRequests = 2;

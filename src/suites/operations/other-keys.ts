@@ -11,7 +11,7 @@ import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/
 import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
 import { fillAgentId, handleOf, pollToEnd, pollWaits, startedId } from "./probes.ts";
 
-// Tests operation handles with keys other than the main key, such as restricted or expiring keys.
+// Tests operations started with keys other than the main key, e.g. restricted or expiring keys.
 
 const since = "1.2";
 

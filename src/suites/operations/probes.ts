@@ -167,7 +167,8 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, the target may still retry earlier deliveries of the `webhooked` agent.
+    // Without a test clock, avoids the agent `webhooked`. The target may still retry earlier webhook deliveries of that
+    // agent.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

@@ -10,7 +10,9 @@ import {
   deliverySignature,
 } from "./event.ts";
 
-/** Secrets that look like other encodings. The HMAC key is always the secret's text in UTF-8. */
+/**
+ * Webhook secrets, some of which look like hexadecimal or base64. The HMAC key is always the secret's text in UTF-8.
+ */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",

@@ -122,7 +122,7 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks that only repeat an earlier check on more requests.
+      // Leaves out checks with `widens`. Each of them repeats a check for the requests of newer probes.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -150,7 +150,7 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/** Removes advice about settings, but keeps the advice to state a key's tier. */
+/** Removes advice to change the target file, e.g. to add a key. Keeps the advice to state a key's `tier`. */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;

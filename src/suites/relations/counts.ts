@@ -109,7 +109,7 @@ const usagePairs = (all: AllExchanges): UsagePair[] =>
     ),
   );
 
-/** Reads of usage this far apart may belong to two months, even if `period` is the same. */
+/** Two usage reports this far apart may count different months, even if `period` is equal. */
 const shortestMonthMs = 28 * dayMs;
 
 const usageGrows = relation("USE-10", allExchanges, {

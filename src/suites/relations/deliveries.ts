@@ -79,7 +79,7 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both events does not show how the execution ended, and breaks SSE-5.
+    // A stream with `done` and `error` does not show how the execution ended. SSE-5 judges this mistake.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response proves nothing: a gateway may send it although the execution completes.
@@ -99,7 +99,10 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/** Whether `agent.completed` is about the execution that timed out. A gateway's retry is another execution. */
+/**
+ * Whether `completed` and `timeout` are about the same execution. A gateway may retry the invoke, which starts another
+ * execution.
+ */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -167,7 +170,7 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // With a test clock, the server may notice the end of the stream only after a further advance.
+      // The server may notice the stream's end late, but always before the delivery.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
@@ -202,7 +205,7 @@ export const deliveryRelations = [
 
 /** A delivery's duration is in milliseconds if it is 700 to 1400 times the duration in `done`. */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Tolerance for the factor 1000 between a duration in milliseconds and the same duration in seconds. */
+/** Maximum difference between `delivered / done` and 1000, the factor from seconds to milliseconds. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

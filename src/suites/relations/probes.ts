@@ -140,7 +140,7 @@ export const everyPageListed = probe(
   },
 );
 
-/** Number of pages to list for each `limit`. Few lists have a total that is a multiple of 7. */
+/** Number of pages to list for each `limit`. A server may repeat agents only for some limits, e.g. 7. */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 
 export const pagesOfOtherLimitsListed = probeIfManyRequests(

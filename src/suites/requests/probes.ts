@@ -13,7 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to unusual spellings of an invoke: all spellings in one request, or one request for each. */
+/** Responses to valid but unusual invokes, e.g. with extra white space. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;

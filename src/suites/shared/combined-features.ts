@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
-/** Optional fields of a request body that the server must accept, such as one parameter. */
+/** Optional fields of a request body, e.g. `session_id`. The server must accept a request that has them. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;

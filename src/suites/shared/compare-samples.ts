@@ -5,7 +5,9 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/** Whether both responses belong to the same token bucket. Each request moves its `Reset` by a share of the window. */
+/**
+ * Whether both responses belong to one token bucket. In a token bucket, each request raises `Reset` by window / limit.
+ */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -44,7 +46,7 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
 export interface OtherRequests {
   /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
-  /** Requests of probes from later requirement sets, with any key. */
+  /** Requests, with any key, of probes that are newer than the judged requirement set. */
   readonly later?: readonly Sample[];
 }
 

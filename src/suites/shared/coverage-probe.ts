@@ -18,7 +18,10 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** `covered`: skips the request if its cell is covered. Default: skips a request that the run has already sent. */
+  /**
+   * `covered`: skipped if this endpoint has already answered with this status; `never`: always sent. Default: skipped
+   * if already sent.
+   */
   readonly unless?: "covered" | "never";
 }
 

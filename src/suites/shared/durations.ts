@@ -43,7 +43,10 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** A duration is not in seconds if it exceeds this multiple of the measured duration, plus `maxExtraSeconds`. */
+/**
+ * A reported duration may be at most this multiple of the measured one, plus `maxExtraSeconds`. A longer duration is
+ * not in seconds.
+ */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 

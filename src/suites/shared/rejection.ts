@@ -7,7 +7,7 @@ import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
 export interface ExpectedRejection {
   readonly status: number;
-  /** Error code that the response must have. `null`: any code that belongs to no other status. */
+  /** Error code that the response must have. `null`: any code, except a code documented for another status. */
   readonly code: ErrorCodeName | null;
   /** The same request without its mistake. */
   readonly control: Exchange;

@@ -65,7 +65,6 @@ export const reportedTokens = (exchange: Exchange): number | null =>
     ? tokensOfDone(exchange.answer.events)
     : tokensOf(bodyJson(exchange));
 
-/** Returns the `error` object of a body, in either form of the document; `null` if there is none. */
 export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
   errorIn({ json: bodyJson(exchange) });
 

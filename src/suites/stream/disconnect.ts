@@ -70,7 +70,8 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // Waits by both clocks, because the server notices the disconnect only at the agent's next event.
+      // Waits in real time and on the test clock, because agents may follow either. The server notices the disconnect
+      // only at the agent's next event.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -118,7 +119,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits for the rate limit now, because a later wait would keep the streams open. */
+/** Waits until the key has `needed` requests left. The probe waits before it opens streams, not while they are open. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -175,7 +176,7 @@ export const disconnectCheck = check(
   },
 );
 
-/** Maximum time from a write to a closed connection until the server notices the disconnect. */
+/** Time for the server to notice a disconnect after writing to the closed connection. */
 const noticingMs = 2000;
 
 /** Longer real pauses between events show that the agent does not follow the test clock. */

@@ -106,7 +106,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Like {@link orderOf}, but a broken stream counts as over if equal requests always break after the same event. */
+/** Like {@link orderOf}. Also sets `isOver` if the stream always breaks after the same event. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

@@ -44,10 +44,10 @@ const manyWords = {
     query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
     parameters: { chunk_size: 1 },
   },
-  // Does not wait for an agent that streams slowly: a stream that has begun counts already.
+  // Does not wait for the whole stream. A stream counts toward the limit when it begins.
   options: { deadlines: { headMs: 10_000, exchangeMs: 10_000 } },
 };
-/** Each stream runs twice, because a single wrong cost proves nothing. */
+/** Each stream runs twice. A single extra fall of `Remaining` may come from another client of the key. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 /** Number of GET requests that show the usual cost of a request. */
 const readCountAfter = 4;

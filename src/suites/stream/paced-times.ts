@@ -36,7 +36,7 @@ export const streamsPaced = probeIfManyRequests(
     };
     const streamAll = () => time.awaitAgent(Promise.all(delaysMs.map(stream)), maxMs, stepMs, restMs);
     const streams = await streamAll();
-    // Times that have nothing to do with the delays may look like a breach once.
+    // Repeats the streams after a breach, because one breach may be a coincidence.
     return judgePacedTimes(streams).kind === "breach" ? streamAll() : streams;
   },
 );
@@ -57,17 +57,20 @@ const minDelaysSeconds = 0.3;
 const isNear = (seconds: number, expected: number): boolean =>
   seconds >= expected - roundingSeconds && seconds <= expected + workSeconds;
 
-/** Whether `done` reports the sum of the delays without its whole seconds. */
+/** Whether `done` reports only the fraction of the summed delays, e.g. 0.6 instead of 1.6. */
 function hasLostSeconds(stream: PacedStream, delays: number): boolean {
   const seconds = delaySeconds(stream, delays);
   return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
 }
 
-/** Whether no constant time can be near the fractions of both sums. */
+/** Whether the fractional parts of two numbers differ clearly, e.g. 1.6 and 2.2. */
 const areApart = (one: number, other: number): boolean =>
   Math.abs((one % 1) - (other % 1)) > roundingSeconds + workSeconds;
 
-/** Judges SSE-14: `execution_time` of `done` keeps its whole seconds, if it counts the delays between chunks. */
+/**
+ * Judges SSE-14: `execution_time` includes whole seconds, e.g. 1.6 and not 0.6. Inapplicable if `execution_time` does
+ * not count the delays.
+ */
 export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding<never> {
   if (streams === null) return fewRequests;
   const [short, ...longer] = streams;

@@ -99,7 +99,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // A key may report the tokens of the whole account, so another key's quota is no mismatch.
+      // A report may show the limit of the whole account. Ignores a `tokens.limit` that equals another key's quota.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;

@@ -203,7 +203,9 @@ export const malformedWebhooks = probe(
   },
 );
 
-/** Leaves out two required fields. An error about two fields may differ from the documented form. */
+/**
+ * The request lacks two required fields, `url` and `events`. A server may report two mistakes in an undocumented form.
+ */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

@@ -23,7 +23,7 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** Secret of the webhook whose URL has a query. Its first delivery fails, to test the retry's query. */
+/** Secret of the webhook with a query in its URL. Its first delivery gets 503, to observe the query in a retry. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
 /** A server that parses this query and writes it again would change it. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";

@@ -1,7 +1,10 @@
 import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
-/** Smallest number of admitted requests at which a run detects the loose limit, by tier and situation. */
+/**
+ * Results for a server that admits too many requests. `detected`: the smallest number of admitted requests at which a
+ * check fails.
+ */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;
   readonly detected: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;

@@ -28,7 +28,7 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Waiting time that a run has left: the whole time, or the rest after a minute. */
+/** Waiting time that a run has left. `rest`: earlier waits have already used about a minute. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;

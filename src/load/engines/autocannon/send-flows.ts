@@ -8,7 +8,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** Messages to the sending process. Keys are in messages, because other users can read a process's arguments. */
+/** A message to the process that sends the load. Command-line arguments would expose the API keys to other users. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -23,7 +23,6 @@ export type FromSender =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
   | { readonly kind: "done"; readonly result: SendResult }
-  /** `limit` is the limit of this machine that caused the failure; `null` for any other cause. */
   | { readonly kind: "failed"; readonly message: string; readonly limit: HarnessLimitCode | null };
 
 export interface SendResult extends CollectedSamples {

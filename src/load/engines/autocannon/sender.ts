@@ -3,7 +3,8 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// A separate process sends the load: its CPU use can be measured, and the harness cannot slow it down.
+// This module runs in its own process, where work of the harness cannot delay requests. The harness can measure this
+// process's CPU use.
 
 const stopController = new AbortController();
 

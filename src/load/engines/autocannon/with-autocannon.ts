@@ -13,13 +13,16 @@ const timeoutSeconds = 40;
 /** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
 
-/** Whether autocannon can send a flow. It can only repeat equal requests and read whole responses. */
+/** Whether autocannon can send a flow. autocannon only repeats one request, and reads every response to its end. */
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server never read the request: the previous response on the connection said `Connection: close`. */
+  /**
+   * Whether the server closed the connection before it read this request. True if the previous response on the
+   * connection had `Connection: close`.
+   */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -174,7 +177,7 @@ export interface AutocannonRun {
 
 /** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
 const maxErrors = 200;
-/** autocannon demands a duration, but each run ends earlier. */
+/** autocannon requires a duration. No run lasts as long as this one. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {

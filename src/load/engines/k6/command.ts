@@ -43,7 +43,10 @@ export function commandsOf(
   }));
 }
 
-/** Arguments that turn off k6's usage report, its thresholds, and all output except the lines of a script. */
+/**
+ * Arguments of `k6 run`: no usage report, no thresholds, no progress display. Each `console.log` of a script becomes
+ * one plain line on stderr.
+ */
 const runArguments = [
   "run",
   "--quiet",
@@ -122,7 +125,10 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 export interface Segments {
   /** The segments, such as `0:1/2` and `1/2:1`. Each process sends one of them. */
   readonly parts: readonly string[];
-  /** The ends of all segments in one text, such as `0,1/2,1`, as k6 expects it. */
+  /**
+   * The bounds of all segments, separated by commas, e.g. `0,1/2,1` for two segments. Value of k6's
+   * `--execution-segment-sequence`.
+   */
   readonly sequence: string;
 }
 
@@ -142,7 +148,7 @@ export interface CaBundle {
   readonly remove: () => void;
 }
 
-/** Whether k6 can use a CA bundle. Go reads none on macOS and Windows (crypto/x509). */
+/** Whether k6 can use a CA bundle. On macOS and Windows, k6's Go library (crypto/x509) ignores `SSL_CERT_FILE`. */
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 

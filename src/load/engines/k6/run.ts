@@ -86,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Corrects `planned` to the whole load: each k6 process knows only its own part. */
+/** Sets `planned` to the planned requests of all k6 processes. Each process knows only its own share. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

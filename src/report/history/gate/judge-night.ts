@@ -25,7 +25,7 @@ export interface NightJudgement {
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load trials that became slower in a slow-down that was already reported. They do not fail the command. */
+  /** Slower load trials that belong to a slow-down reported on an earlier night. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */

@@ -132,7 +132,7 @@ export const latencyGate = {
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
-  /** Share of the recent nights with the smallest change. Their median must still change by half of `minShare`. */
+  /** Share of recent nights in the median test. The most extreme nights are ignored. */
   usualShare: 0.6,
   /** Minimum change in milliseconds. The load engine itself may cause smaller changes. */
   minMs: 1,
@@ -140,8 +140,10 @@ export const latencyGate = {
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /** Maximum probability of a false alarm by the rank test per night, over all metrics. */
+  /** Maximum probability per night that noise alone passes the rank test for any metric. */
   maxPValue: 0.001,
-  /** Nights after a reported slow-down during which slow-downs of other trials may count as the same change. */
+  /**
+   * Number of nights after a reported slow-down. Within them, a newly slower trial may belong to the same slow-down.
+   */
   sameChangeNights: 14,
 } as const;

@@ -25,7 +25,7 @@ const axisLabel = "from sending to the head of the response, logarithmic";
 interface LatencyGroup {
   readonly name: string;
   readonly tone: HistogramGroup["tone"];
-  /** Latencies in milliseconds. Each value stands for an equal number of responses. */
+  /** A representative sample of latencies, in milliseconds. */
   readonly values: readonly number[];
   /** Returns the latency in milliseconds that the given share of the responses did not exceed. */
   readonly within: (share: number) => number;
@@ -99,7 +99,8 @@ function decodeHistogram({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // Each part is represented by its median, and the last part by its maximum.
+    // Each equal part of the sorted latencies is represented by its median. The last part is represented by its
+    // maximum.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

@@ -84,7 +84,7 @@ export interface WindowCounts {
   readonly max: number;
 }
 
-/** Counts admitted requests per rolling window. Above the limit, tries fixed windows and keeps the lower maximum. */
+/** Counts admitted requests per rolling window. Tries fixed windows if the maximum exceeds `published`. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,

@@ -80,7 +80,7 @@ export interface Scale {
 const tickSteps = [1, 2, 5, 10] as const;
 
 export function linearScale(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // A smaller span would get lost in floating-point rounding.
+  // The span has a minimum. With a smaller span, floating-point rounding would make neighbouring ticks equal.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];

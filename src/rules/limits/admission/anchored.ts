@@ -12,15 +12,15 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Tables for finding the request that opens a window. The exact time of each request is unknown. */
+/** Sorted request times, to find which request opens a rate-limit window. */
 export interface Openers {
   /** Latest possible times of the requests that may open a window, in ascending order. */
   readonly latest: Float64Array;
-  /** `earliestStartFrom[i]` is the earliest possible time of the requests in `latest` from index i on. */
+  /** Element i: minimum `fromMs` of the requests from `latest[i]` on. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** `earliestEndFrom[i]` is the time by which some request from index i on was certainly decided. */
+  /** Element i: minimum `toMs` of the requests from `starts[i]` on. */
   readonly earliestEndFrom: Float64Array;
   readonly pushers: readonly Span[];
 }
@@ -30,8 +30,8 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits windows that open with a counted request; `null` if impossible. `open`: possible ends, in ms, of a window
- * already open at the start.
+ * Fits rate-limit windows that each begin with a request; `null` if no fit exists. `open`: possible ends of an earlier
+ * window, in ms after `startMs`.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,

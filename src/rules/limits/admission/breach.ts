@@ -79,7 +79,7 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 }
 
 export interface Witness {
-  /** The requests that prove the breach. In `history`, only their outcomes are known. */
+  /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
   /** The history up to the last response in `known`. All other outcomes are `unknown`. */
   readonly history: History;

@@ -43,7 +43,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each time in `begins`, the highest value so far of tokens refilled minus tokens spent. */
+/** Balance of tokens (refilled minus spent) at each time in `begins`. `maxUpTo` is the highest balance so far. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;

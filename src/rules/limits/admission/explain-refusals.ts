@@ -13,11 +13,12 @@ export interface RefusalReasons {
   readonly unexplained: readonly Decision[];
 }
 
-/** Maximum number of rounds. Refusals that are still pending afterwards count as explained. */
+/** Maximum number of passes over the pending refusals. Refusals left after the last pass count as explained. */
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made. Refused requests may count too, and so explain later refusals.
+ * Finds the refusals that some limiter may have made. Refused requests may also use up limits, and thus cause later
+ * refusals.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -75,7 +76,7 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /** Returns when the first refusal came that may have prolonged the window; `Infinity` if there is none. */
+  /** Returns when the series of refusals before `refusal` began; `Infinity` if there was none. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 

@@ -20,7 +20,7 @@ import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type 
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
-/** A limiter model with one set of unexplained refusals for each fit. Without a set, the model does not fit. */
+/** A limiter model. `unexplained`: for each possible fit, the refusals that this fit cannot explain. */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -33,7 +33,10 @@ export interface ModelFits {
   readonly burst: readonly RefusalSet[];
 }
 
-/** Fits every model to the refusals in `open`. Refusals in `mayCount` may use up limits. */
+/**
+ * Fits every limiter model to the history, to explain the refusals in `open`. Limiters may have counted the refused
+ * requests in `mayCount`.
+ */
 export function fitModels(
   history: History,
   limits: TierLimits,
@@ -118,7 +121,10 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models of each limit that can explain every refusal together with the other limits. */
+/**
+ * Returns the hour and minute models of all valid combinations. The hour, minute or burst limiter must explain each
+ * refusal.
+ */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

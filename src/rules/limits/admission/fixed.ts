@@ -9,13 +9,16 @@ interface WindowGrid {
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: the minimum number of requests that were decided before it opened. */
+  /** For each window: the number of requests that were certainly decided before the window opened. */
   readonly closedBefore: Float64Array;
   /** For each window: the maximum number of requests that were decided before it closed. */
   readonly begunBefore: Float64Array;
 }
 
-/** Fits fixed windows that begin anywhere in `phases`. If `weighted`, part of the previous window counts too. */
+/**
+ * Explains the history by fixed windows; `phases` says when the first window may begin. If `weighted`, part of the
+ * previous window counts too.
+ */
 export function fitFixed(
   timeline: AdmissionTimeline,
   window: Window,

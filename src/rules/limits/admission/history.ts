@@ -85,7 +85,7 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** Minimum time that the agent worked on the request. Default: 0 (unknown). */
   readonly minOccupiedMs?: number;
-  /** Maximum network delay, which shows how long a stream held its slot. Default: unknown. */
+  /** Maximum network delay. The request certainly held its slot until `endedMs - maxTransitMs`. Default: unknown. */
   readonly maxTransitMs?: number;
 }
 

@@ -6,7 +6,7 @@ import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
 
-/** A possible explanation of all responses on a key: the limiter shapes that fit each limit. */
+/** A possible explanation of all responses to one key's requests. */
 export interface LimiterReading {
   readonly refusalsCount: boolean;
   readonly hour: readonly LimiterShape[];
@@ -24,9 +24,8 @@ export type HistoryVerdict =
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key by the rate limits that the document allows: see docs/judging-limits.md.
- * A breach means that no allowed limiter can have given all the responses.
- *
+ * Judges the requests on one key by the rate limits that the document allows: see docs/judging-limits.md. A breach
+ * means that no allowed limiter can have given all the responses.
  * @param everyReading whether to return all possible explanations, not only the first
  */
 export function judgeAdmission(
@@ -99,7 +98,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/** Names the limit whose models all fail, the hour before the minute. Ignores models with an added burst. */
+/** Finds the limit for which no model fits; tries `hour` before `minute`. Ignores models with `burstAdds`. */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));

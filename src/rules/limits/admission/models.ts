@@ -31,7 +31,10 @@ export interface Bucket {
   readonly refillPerMs: number;
 }
 
-/** The fit of a limiter that can have admitted the requests. `unexplained`: refusals that it cannot have made. */
+/**
+ * Result for a limiter that explains all admissions. `unexplained` contains the refusals that the limiter does not
+ * explain.
+ */
 export interface Fit {
   readonly unexplained: RefusalSet;
 }
@@ -47,7 +50,10 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/** Returns the capacity to assume. `needed` is the smallest capacity that admits the requests. */
+/**
+ * Returns an exact capacity unchanged. Raises a minimum capacity to `needed`, the capacity that the admitted requests
+ * need.
+ */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }

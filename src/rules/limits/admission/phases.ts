@@ -8,7 +8,7 @@ export interface PhaseRange {
   readonly toMs: number;
 }
 
-/** Fits limiters with any phase in a range. A refusal counts as explained if one phase explains it. */
+/** Tests all phases of a range at once. A refusal is explained if at least one phase explains the refusal. */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /** Halves the ranges to find phases that explain the history. Returns the smallest sets of unexplained refusals. */
@@ -33,7 +33,7 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/** Returns how often `searchPhases` may halve a range. Fewer requests allow more halvings in the same time. */
+/** Returns how often `searchPhases` may halve a range. Many requests get fewer halvings, to limit computing time. */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
@@ -48,7 +48,10 @@ export interface Announcement {
 const secondMs = 1000;
 /** Maximum difference between two reports of the same reset, which servers may round differently. */
 const maxApartMs = 2 * secondMs;
-/** Fixed windows are proven by this many `Remaining` values, or by `Reset-After` values `minSeconds` apart. */
+/**
+ * Number of different `Remaining` values needed to prove fixed windows. `Reset-After` values `minSeconds` apart also
+ * suffice.
+ */
 const minValues = 3;
 const minSeconds = 10;
 
@@ -81,12 +84,15 @@ function isConclusive(usable: readonly Announcement[]): boolean {
   return max - min >= minSeconds;
 }
 
-/** Adds or subtracts whole windows, so that the result lies within half a window of 0. */
+/** Returns `ms` modulo `windowMs`, shifted to between `-windowMs / 2` and `windowMs / 2`. */
 function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/** Returns the possible phases of fixed windows. If `announced` is given, a window must end within it. */
+/**
+ * Returns the ranges in which the first fixed window may begin. `announced`: when a window ends according to the
+ * headers.
+ */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

@@ -27,9 +27,9 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   return { unexplained };
 }
 
-/** Whether the requests can lie so that no window contains more than `limit` of them. */
+/** Whether the requests fit between `earliest` and `latest` with at most `limit` per window. */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // `chosen[n]` is the time of the requests with ranks from `upToRank[n - 1]` to `upToRank[n] - 1`.
+  // `chosen[n]` is the time of the n-th group of requests. The group ends before rank `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -69,7 +69,7 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
 /** `minByCounting` counts requests in spans of up to this many window lengths. */
 const maxWindows = 16;
 
-/** Returns a lower bound of the capacity. Windows open with a request, and refusals may prolong them. */
+/** Returns a lower bound of the requests that a limiter admits per window. */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
@@ -84,7 +84,10 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   return min;
 }
 
-/** Bounds the capacity from below. Requests that come one window length after an empty gap share a window. */
+/**
+ * Returns the maximum number of requests in a window that opened after a pause. The limiter's capacity is at least as
+ * large.
+ */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
   let min = 0;

@@ -21,9 +21,7 @@ export type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
-/**
- * Returns a test of whether other requests may have held all slots. Refused requests in `mayHold` may hold slots too.
- */
+/** Creates a function that tells whether all concurrency slots may have been held at a refusal. */
 export function createSlotTest(
   history: History,
   concurrent: number,

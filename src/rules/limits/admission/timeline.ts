@@ -20,7 +20,7 @@ export interface TimedRefusal {
 /** A history prepared for fitting models, by the limiter's clock. `counted` includes refusals that may count. */
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
-  /** All admitted requests first, then ever smaller subsets with shorter spans. */
+  /** The first layer has all admitted requests. Each further layer drops the requests with the least certain times. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
@@ -109,7 +109,10 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
-/** Returns a function from a request's rank to its index in the tally. Ranks must not decrease between calls. */
+/**
+ * Returns a function from a request's rank (0 is the earliest) to its index in `values`. Ranks must not decrease
+ * between calls.
+ */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

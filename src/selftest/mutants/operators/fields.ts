@@ -60,7 +60,7 @@ function changesOf(
   ];
 }
 
-/** Minimum seconds by which a wrong duration exceeds the real one. A slow server may explain a smaller difference. */
+/** A wrong duration exceeds the real duration by at least this. A slow server could explain a smaller difference. */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {

@@ -119,7 +119,9 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   500: "5xx",
 };
 
-/** Endpoints for which the document prescribes this status. For 404 and 500, it must also describe the error. */
+/**
+ * Endpoints for which the document prescribes this status. For 404 and 500, the document must also describe the error.
+ */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;
@@ -139,7 +141,7 @@ function describedResponses(
         at: `${message.endpoint} ${message.statuses.join(", ")}`,
       },
     ];
-  // The server behind the proxy sends no errors in form B.
+  // Skips `form-b` errors, because the reference server sends only errors of `form-a`.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {

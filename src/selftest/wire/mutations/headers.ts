@@ -55,7 +55,7 @@ const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): Header
   ];
 });
 
-/** Changes of a header's value, which the document specifies only for responses to a valid key. */
+/** Changes of a rate-limit header's value. The document specifies these values only for requests with a valid key. */
 const headerValueRows: readonly HeaderRow[] = [
   [otherValue, "a limit that is three too low", rateLimit, ["HDR-10"], changeNumber((limit) => limit - 3)],
   [

@@ -27,7 +27,7 @@ export type MutationChange =
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** `of` delays the response or sends a second request, and resolves to whether that succeeded. */
+  /** `of` delays the response or sends a second request. Resolves to `false` if the second request fails. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a mutant server behaves differently from the reference server. */

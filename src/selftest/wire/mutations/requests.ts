@@ -39,10 +39,10 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // Makes up a success, because the unrestricted key cannot see another key's webhook or operation.
+        // The unrestricted key gets 404 for another key's webhook or operation. A made-up success replaces this 404.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-        // With any key, an unknown agent may get 404, so the mutation keeps the refusal.
+        // A 404 or 401 would be legal: `null` leaves the response unchanged.
         return passed.status === 404 || passed.status === 401 ? null : passed;
       },
     ),
@@ -108,7 +108,7 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // A used-up limit would refuse the second request. A single double charge may come from another client.
+    // Excludes requests whose double charge would fail or could come from another client.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -141,7 +141,8 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Without `limit`, the server chooses the page size. A key's first two requests never have `limit`.
+    // Excludes requests without `limit`, because the server chooses their page size. A key's first two requests never
+    // have `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {

@@ -87,7 +87,7 @@ const sequenceMutations: readonly Mutation[] = (
   [
     ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
     ["drop an event", "the end left out", "SSE-5", replaceEvents(isEnd, drop)],
-    // Applies only to streams that end with `done`, because a stream that ends with `error` needs no chunk.
+    // Changes only streams that end with `done`. A stream that ends with `error` may legally have no chunk.
     ["drop an event", "every `chunk` left out", "SSE-6", replaceEvents(isNamed("chunk"), drop), "done"],
     ["duplicate an event", "`start` twice", "SSE-4", replaceEvents(isNamed("start"), repeat)],
     ["duplicate an event", "the end twice", "SSE-5", replaceEvents(isEnd, repeat)],

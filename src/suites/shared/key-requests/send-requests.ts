@@ -45,7 +45,10 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 /** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
-/** Swaps upper and lower case in a key. Returns `null` unless the key uses exactly `caseCount` cases. */
+/**
+ * Swaps upper and lower case in a key, or returns `null`. `caseCount` 2: only keys with upper and lower case; 1: only
+ * keys with one case.
+ */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);

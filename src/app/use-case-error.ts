@@ -1,6 +1,9 @@
 /** The reason why a use case, such as a replay, cannot start. Command line and library phrase it differently. */
 export type UseCaseProblem =
-  /** A replay cannot send the evidence of `check` again. `does` says what a new run does, e.g. `sends them again`. */
+  /**
+   * `what` names evidence of `check` that a replay cannot send, e.g. deliveries. `does` says how a new run repeats
+   * `what`.
+   */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /** The user gave one key, but the requests used several, with these names and environment variables. */

@@ -81,7 +81,7 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 /**
  * Compares two reports of one target, as `conformance compare` does.
  * @param regression changes that count as regressions; see `conformance compare --help`
- * @throws {UsageProblem} if `regression` cannot be parsed, or one report is of a run and the other of a load
+ * @throws {UsageProblem} if `regression` cannot be parsed, or only one of the reports is a load report
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))

@@ -43,7 +43,10 @@ export interface RunOptions extends SendingOptions {
   readonly onProbe?: (run: ProbeRun) => void;
   /** Whether to end the run because of this breach. Default: never. */
   readonly stopsAt?: (breach: Judgement) => boolean;
-  /** Whether to announce the run on this machine, and to look for other users of its keys. Default: `false`. */
+  /**
+   * Whether to tell other runs on this machine which keys this run uses. If so, the run also looks for other users of
+   * these keys. Default: `false`.
+   */
   readonly announces?: boolean;
   /** Why the run must not send anything, as a sentence for the report. Nothing is judged. */
   readonly obstacle?: string;

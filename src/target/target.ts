@@ -136,7 +136,7 @@ export interface Target {
   readonly auth: "keys" | "none";
   /** Ids of agents that play a role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents that play a role only on a certain request. */
+  /** For each role, an agent and the request that triggers the role. E.g. a certain `query` makes an agent fail. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly ownRequests: readonly OwnRequest[];
   readonly agentSource: AgentSource;

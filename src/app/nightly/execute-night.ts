@@ -141,7 +141,10 @@ export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
-  /** The load; `null` for none. `engine` must not be `in turns`: only trials by the same engine are comparable. */
+  /**
+   * Parameters of the load; `null` sends no load. `engine` must not be `in turns` (alternating): only results of one
+   * engine are comparable.
+   */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;

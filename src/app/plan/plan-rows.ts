@@ -25,7 +25,7 @@ export interface PlanRow {
   readonly stage: Stage;
   /** The tier that the probe tests. `null` for a probe that runs once per target, not once per tier. */
   readonly tier: string | null;
-  /** Keys with which the probe sends requests. The plan counts all requests for the first key. */
+  /** Names of the keys that the probe uses. The plan attributes all of the probe's requests to the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**

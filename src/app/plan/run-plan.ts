@@ -22,7 +22,10 @@ export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
   /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
-  /** Requests that discover the target before the first probe. Health requests are not included. */
+  /**
+   * Requests sent before the first probe, e.g. to list agents. `sends` includes health requests; `requests` does not
+   * count them.
+   */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];

@@ -28,7 +28,10 @@ export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 /** Maximum number of exchanges that wait for the judging thread. Further exchanges are only counted. */
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** Maximum delay of an exchange. Exchanges are sent in groups, because each message costs time. */
+/**
+ * The proxy groups exchanges for at most this long. One message to the judging thread carries a whole group, which
+ * saves time.
+ */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
 

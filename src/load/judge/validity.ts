@@ -4,7 +4,7 @@ import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts"
 import { interruptedByUser } from "../target-watch.ts";
 
 export interface Validity {
-  /** Why latency and rate prove nothing about the target. */
+  /** Reason not to judge latency and rate, e.g. a busy load generator. `null`: latency and rate are judged. */
   readonly pace: string | null;
   /** Why the number of requests does not prove that the target keeps its limits. */
   readonly counts: string | null;

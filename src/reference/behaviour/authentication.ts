@@ -74,7 +74,7 @@ export const standardAuthentication = {
   },
   /** Returns the account that a request is counted for, by default the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns the valid key that a request with an invalid key is charged to; `null` for none. */
+  /** By default, a request with an invalid key counts against no valid key. A fault overrides this. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>

@@ -220,7 +220,10 @@ function requirementFacts(rows: readonly CoverageRow[]): LabelledValue[] {
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
 const maxNamedCells = 8;
 
-/** Formats how many messages a check examined: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
+/**
+ * Formats coverage, e.g. `12 checked, 3 broken: list 200 (3 of 12)`. Here, 3 of 12 `list` responses with status 200
+ * were wrong.
+ */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
   const named = (those: FindingCoverage["cells"]): string =>
     joinFirst(

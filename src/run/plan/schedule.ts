@@ -130,7 +130,10 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Keeps values above 0. Otherwise, a probe's number of requests would not affect its rank. */
+/**
+ * Added to each probe's value before division by the number of requests. A value of 0 would rank cheap and expensive
+ * probes alike.
+ */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {

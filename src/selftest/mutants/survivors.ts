@@ -29,7 +29,10 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/** Ends the `place` of an exchange during which the test clock was advanced. */
+/**
+ * Suffix of `place` for an exchange during which the test clock was advanced. E.g. `usage 200, while the clock was
+ * advanced`.
+ */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";

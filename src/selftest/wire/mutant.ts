@@ -127,7 +127,7 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Drops the `age` values `first` and `second`: too few requests would match.
+  // Keeps `age` only if it is `after a reset`. The ages `first` and `second` each match only one request per key.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

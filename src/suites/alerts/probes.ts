@@ -28,7 +28,7 @@ export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages that arrived before the probe started to raise usage above the threshold. */
+  /** Deliveries received before the probe began to raise the key's usage, e.g. a ping. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;

@@ -81,7 +81,7 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits between retries. With fewer waits, equal lengths may be a coincidence. */
+/** The check needs this many observed waits to report a breach. Fewer waits may be equal by chance. */
 const minWaitCount = 4;
 /** The clause is broken if at least this share of retried requests has waits of equal length. */
 const equalWaitsShare = 0.75;

@@ -78,7 +78,8 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // Also counts an event without `input`: the event may belong to this stream.
+  // The end event must name this stream's query. An event without `input` passes too, because it may belong to this
+  // stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);

@@ -109,7 +109,10 @@ function overdueMs(time: RunClock): number {
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
-/** Minimum real wait for an overdue attempt. TCP resends a lost packet only after a second. */
+/**
+ * Minimum wait for an overdue delivery attempt, by the real clock. One lost TCP packet can delay an attempt by a
+ * second.
+ */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {

@@ -49,7 +49,7 @@ const scripts = {
   twoEvents: [status(500), status(500), status(204)],
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** Verifies the signature with a wrong secret, so that the first attempt gets 401. */
+  /** The receiver checks the first delivery's signature with a wrong secret, and replies 401. */
   mismatched: [{ kind: "verify" }, status(204)],
   /** Replies slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],

@@ -177,7 +177,10 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance for `reset_at`: 2 seconds for clock differences and 1 for rounding. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** Larger differences show that `retry_after` is not in seconds. */
+/**
+ * `retry_after` may exceed the time until `reset_at` by this much. A larger excess suggests a wrong unit, e.g.
+ * milliseconds.
+ */
 const maxPastResetSeconds = 60;
 
 function resetAtMismatch(exchange: Exchange): Mismatch | null {

@@ -30,7 +30,8 @@ interface KeySample {
   readonly sample: Sample;
 }
 
-// Adds limits to a sample. Memoized, because checks cache their results by object identity.
+// Combines a recorded request (`sample`) with the limits of its key. Calls with the same arguments return the same
+// object, because checks cache results per object.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): KeySample => ({ limits, sample })),
 );

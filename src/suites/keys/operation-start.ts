@@ -166,8 +166,8 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document leaves open whether read-only keys may start operations. The check applies only if invokes are
-  // refused.
+  // The document does not say whether a read-only key may start operations. The check expects a refusal only from
+  // targets that refuse invokes with that key.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

@@ -57,7 +57,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // A rejected `chunk_size` is judged by another clause. The streams below omit it.
+      // Ignores `sized` if the target rejected `chunk_size`, which another clause covers. The loop below sends streams
+      // without `chunk_size`.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }

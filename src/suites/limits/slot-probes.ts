@@ -25,7 +25,10 @@ import {
 /** Minimum pause after the slow requests, because opening their connections takes several round trips. */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
-/** The pause lasts this many times as long as a health request, so that all requests arrive. */
+/**
+ * The probe waits this many round trips, so that all slow requests reach the target. A health request measures the
+ * round trip.
+ */
 const roundTrips = 4;
 
 export interface SlotsHeld {

@@ -22,7 +22,10 @@ export interface SpareKey {
 /** A larger limit would take too many requests to use up. */
 const maxPerMinute = 20;
 
-/** Returns a key of the tier with the smallest limit; `null` with a test clock. */
+/**
+ * Returns a spare key of the tier with the smallest limit per minute. `null` if no key fits, or the target has a test
+ * clock.
+ */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
   if (target.clock !== null || main === null) return null;

@@ -20,7 +20,10 @@ const query = "Please count: one two three four five six seven eight nine ten el
 /** With about fifteen chunks, the delays add up to 0.7, 1.6 and 2.2 seconds. */
 const delaysMs = [50, 110, 150] as const;
 const maxMs = 30_000;
-/** Small steps of the test clock, so that a stream is hardly longer than its delays. */
+/**
+ * The test clock advances in steps of this size. Larger steps would make a stream last much longer than the sum of its
+ * delays.
+ */
 const stepMs = 25;
 const restMs = 2;
 

@@ -99,7 +99,8 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // To save requests, sends a single body that has all parameters.
+    // If the key's limit is low, sends one invoke instead of three. The probe `invokedAtMin` reuses the response to
+    // `minBody`.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;

@@ -17,7 +17,10 @@ export interface TimedRefusal {
   readonly refusedBefore: number;
 }
 
-/** A history prepared for fitting models, by the limiter's clock. `counted` includes refusals that may count. */
+/**
+ * A key's request history for fitting limiter models, with times on the limiter's clock. `counted`: times of all
+ * requests that may count toward the limit, including some refused requests.
+ */
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
   /** The first layer has all admitted requests. Each further layer drops the requests with the least certain times. */

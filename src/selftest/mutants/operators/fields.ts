@@ -60,7 +60,10 @@ function changesOf(
   ];
 }
 
-/** A wrong duration exceeds the real duration by at least this. A slow server could explain a smaller difference. */
+/**
+ * A mutant's wrong `execution_time` exceeds the measured duration by more than this. Slowness of the server could
+ * explain a smaller excess.
+ */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {

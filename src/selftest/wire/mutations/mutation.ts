@@ -38,7 +38,7 @@ export interface Mutation {
   /** The response that the document prescribes for the affected requests; `null` for any response. */
   readonly prescribed: PrescribedResponse | null;
   readonly breaks: readonly ClauseId[];
-  /** Dimension values that every condition of the mutation must have. */
+  /** The mutation affects only requests with all these properties, e.g. `{ agent: "slow" }`. */
   readonly requires: DimensionValues;
   readonly excludes: (values: DimensionValues) => boolean;
   /** Whether the mutation changes this response. */

@@ -156,9 +156,9 @@ async function exhaustHour(
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
     const room = (admitted < beforeLastMinute ? Math.min(most, beforeLastMinute - admitted) : perMinute) - usedInMinute;
-    usedInMinute = 0;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
-    const minute = await sendMinute({ admitted, share, endsEarly });
+    const minute = await sendMinute({ admitted, share, endsEarly, isFull: usedInMinute + share === perMinute });
+    usedInMinute = 0;
     admitted += minute.admitted;
     failed += minute.failed;
     endsEarly ||= minute.end === "refused" && minute.admitted < share;
@@ -180,20 +180,22 @@ interface MinuteOfHour {
   readonly admitted: number;
   readonly share: number;
   readonly endsEarly: boolean;
+  /** Whether the share ends the minute's limit. Then its last request is an invoke. */
+  readonly isFull: boolean;
 }
 
 /** The last requests below the hour's limit are invokes, to prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
 function createMinuteSender(sender: KeySender, admittedBefore: number | null, { exceedsMinute }: SmallerTiers) {
-  const { perHour, perMinute } = sender.limits;
+  const { perHour } = sender.limits;
   let { countedRead } = sender;
-  return async ({ admitted, share, endsEarly }: MinuteOfHour): Promise<HourResult> => {
+  return async ({ admitted, share, endsEarly, isFull }: MinuteOfHour): Promise<HourResult> => {
     let isReadRefused = false;
     const isReadAt = (index: number): boolean => {
       const isNearLimit =
         admitted + index >= perHour - invokesBelowLimit && admitted + index < perHour + maxBeyondLimit;
-      return index < perMinute - 1 && !isNearLimit;
+      return index < share - Number(isFull) && !isNearLimit;
     };
     const options = {
       expected: endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted)),

@@ -2,7 +2,6 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
@@ -32,12 +31,6 @@ const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && !
 
 const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
 
-/** Whether the rate explains a refusal. It does not if more is left soon after than a limit can give back by then. */
-function mayBeForRate(refused: Exchange, after: Exchange): boolean {
-  const fall = fallBetween(sampleOf(refused), sampleOf(after));
-  return isRefusedForRate(refused) && (fall === null || -fall.fell <= fall.mayRegain);
-}
-
 interface TooFew {
   readonly concurrent: number;
   readonly admitted: number;
@@ -47,10 +40,11 @@ interface TooFew {
 
 /** Judges LIM-6 of concurrent requests or streams, some of which were refused. */
 export function judgeTooFew({ concurrent, admitted, refused, after }: TooFew, what: string): Finding<never> {
-  if (admitted + refused.filter((each) => mayBeForRate(each, after)).length >= concurrent)
+  const forSlots = refused.filter(isRefusedForSlots);
+  if (forSlots.length === 0 || admitted + (refused.length - forSlots.length) >= concurrent)
     return unproven(`${what} were refused for the rate`);
   const expected = `${concurrent} ${what} at once are admitted`;
-  return unprovenIfRefused(after) ?? breach(expected, `only ${admitted} were`, ...refused.slice(0, 1));
+  return unprovenIfRefused(after) ?? breach(expected, `only ${admitted} were`, ...forSlots.slice(0, 1));
 }
 
 export const slotChecks: readonly Check[] = [

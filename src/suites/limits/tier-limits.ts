@@ -49,12 +49,16 @@ const hourFactor = {
   other: 1,
 } as const;
 
+/** With more minutes, one more would not fit into an hour of the test clock, which moves two minutes for each. */
+const maxMinutesCutShort = 27;
+
 /**
  * Requests sent in each minute of an hour but the last. One is left where that takes at most one minute more, because a
  * GET request with `Remaining: 0` need not have counted. A minute used in full ends with an invoke instead.
  */
 export function shareOfMinute({ perMinute, perHour }: TierLimits, hasClock: boolean): number {
-  return hasClock && perMinute >= 10 && perHour <= perMinute ** 2 ? perMinute - 1 : perMinute;
+  const isCutShort = perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
+  return hasClock && isCutShort ? perMinute - 1 : perMinute;
 }
 
 /** Minutes that it takes to use up an hour's limit. */
@@ -67,6 +71,7 @@ const isMinuteCutShort = (limits: TierLimits, hasClock: boolean): boolean =>
 /** Invokes around the end of an hour, and after it. */
 const invokesAtEnd = 5;
 
+/** Returns what using up an hour costs if some GET request counts. Otherwise, each request is an invoke. */
 export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const { perHour, burst } = limits;
   const minutes = minutesOfHour(limits, clock !== null);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
-import { allVariants } from "../reference/catalogue.ts";
+import { allVariants, patchesByName } from "../reference/catalogue.ts";
 import { complaintsOfLegal, drawVariants, incompatibleVariants, trySeeds } from "./seeds.ts";
 import { replacedDecisions, combinePatches } from "./scope.ts";
 import { tryGroups } from "./run-patches.ts";
@@ -40,6 +40,14 @@ describe("two variants that are illegal together", () => {
       expect(red.join("\n")).toContain(/\(([A-Z]+-\d+)\)/.exec(reason)?.[1]);
     }
   });
+});
+
+/** Pairs of variants that once turned a check red. */
+const legalPairs = [["event-payloads-of-other-shape", "event-id-of-attempt"]];
+
+it.each(legalPairs)("the variants %s and %s pass together", async (...names) => {
+  const [trial = expect.fail("was not tried")] = await tryGroups([patchesByName([], names)], "short");
+  expect(complaintsOfLegal(trial)).toEqual([]);
 });
 
 it.each(await trySeeds(seeds, "short"))("a legal server of many variants passes, of seed $seed", (trial) => {

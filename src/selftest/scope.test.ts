@@ -49,7 +49,7 @@ describe("a patch concerns limits", () => {
   });
 });
 
-describe("a trial with the probes alone of what a patch breaks", () => {
+describe("a trial in the sections alone that speak of what a patch breaks", () => {
   it.each(["missing-query-other-code", "one-too-many-a-minute", "limit-of-no-tier"])(
     "has for %s every check of those clauses that a short one has, and fewer of others",
     (name) => {

@@ -4,10 +4,7 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
-/**
- * `own`: only probes of the broken clauses; if they miss the fault, `short` follows. `short`: free and enterprise keys
- * only. `full`: everything.
- */
+/** `own`: suites of the broken clauses, then `short`. `short`: keys of two tiers. `full`: everything. */
 export type TrialExtent = "own" | "short" | "full";
 
 export interface TrialScope {
@@ -20,15 +17,11 @@ export function scopeOf(patch: Patch, extent: TrialExtent): TrialScope {
   const isLimits = affectsLimits(patch);
   if (extent === "full") return { suites, tiers: isLimits ? "all" : "small" };
   const short = isLimits ? suites : suitesWithoutTiers;
-  return { suites: extent === "own" ? withProbesOf(patch.breaks, short) : short, tiers: "small" };
+  return { suites: extent === "own" ? short.filter((each) => judgesAny(each, patch.breaks)) : short, tiers: "small" };
 }
 
-/** Leaves only the checks of these clauses, and those of others whose own probes are among theirs. */
-function withProbesOf(clauses: readonly string[], all: readonly Suite[]): Suite[] {
-  const own = all.flatMap(({ checks }) => checks.filter(({ clause }) => clauses.includes(clause)));
-  const probes = new Set(own.flatMap(({ on }) => Object.values(probesOf(on))));
-  return filterChecks(all, ({ on }) => Object.values(probesOf(on)).every((each) => probes.has(each)));
-}
+const judgesAny = ({ checks }: Suite, clauses: readonly string[]): boolean =>
+  checks.some(({ clause }) => clauses.includes(clause));
 
 const usesTierProbe = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
 

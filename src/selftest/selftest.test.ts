@@ -14,12 +14,12 @@ import { complaintsOf } from "./trial.ts";
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryFault ? each : []);
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 /**
- * A quick run tries a fault for every fourth clause, mostly with the probes of that clause only, and a quarter of the
+ * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
  * servers with several variants. A full run tries every fault and variant by itself, with all suites. Trials try every
  * fault and every server with several variants, and use less of what takes longest; the seed chooses what:
  *
  * - one of six variants is tried by itself;
- * - one of twelve faults is tried with all suites, the others with the probes of their clauses;
+ * - one of twelve faults is tried with all suites, the others with the suites of their clauses;
  * - for faults of limits, another one of twelve trials uses the largest tiers;
  * - of all others, one of 24 trials uses up limits.
  *

@@ -240,7 +240,7 @@ const checkCombinations = (clause: JudgedId, endpoint: "invoke" | "stream"): Che
     as: "with pairs of fields",
     requests: `every generated ${endpoint} with legal fields`,
     isCovered: (row, evidence) =>
-      isLegalCall(row, endpoint) && isAcceptedApart(evidence, row, [...fieldDimensions, "session"]),
+      isLegalCall(row, endpoint) && isAcceptedApart(evidence, row, [...fieldDimensions, "session", "query"]),
     expected: "accepted, as each of its values is in another request",
     isKept: acceptsCombination,
   });
@@ -258,7 +258,9 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       hasValidTierKey(row) &&
       // With an invalid body, a server may answer 400 before it looks up the agent.
       isOneOf(row["body"], "none", "valid") &&
-      row["session"] !== "not ASCII",
+      // Nor with a session or a query that it may reject.
+      row["session"] !== "not ASCII" &&
+      row["query"] !== "long",
     expected: "404 with the code AGENT_NOT_FOUND",
     // 401 and 403 pass here: clause AUTH-1 judges whether a valid key is accepted.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
@@ -271,10 +273,11 @@ export const invokeCornerChecks: readonly Check[] = [
     as: "of every kind",
     since: "1.2",
     requests: "every generated invoke and stream whose `query` is `null` or an array",
-    isCovered: (row) =>
+    isCovered: (row, evidence) =>
       isOneOf(row["endpoint"], "invoke", "stream") &&
       row["body"] === "query of another type" &&
-      isLegalCall({ ...row, body: "valid" }, row["endpoint"] ?? ""),
+      isLegalCall({ ...row, body: "valid" }, row["endpoint"] ?? "") &&
+      isAcceptedApart(evidence, row, []),
     expected: "accepted, or rejected as invalid input",
     isKept: (exchange) => !hasStatus(exchange, 500),
   }),

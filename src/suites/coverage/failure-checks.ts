@@ -1,11 +1,12 @@
 import type { Row } from "../../base/covering-array.ts";
 import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { outcomeOf } from "../shared/response.ts";
-import { isStreamAccepted } from "../stream/events.ts";
+import { isStreamAccepted, readEvents } from "../stream/events.ts";
 import { isLegalCall } from "./legal-calls.ts";
 import { cornersRequested, type GeneratedRequest } from "./probe.ts";
 
@@ -19,6 +20,10 @@ const hasFailed = (exchange: Exchange): boolean =>
 
 const hasErrorEvent = (exchange: Exchange): boolean =>
   exchange.request.url.endsWith("/stream") && !isStreamAccepted(exchange);
+
+/** Whether the model was overloaded, which has nothing to do with the request. */
+const isOverloaded = ({ exchange }: GeneratedRequest): boolean =>
+  readEvents(exchange, "error").some(({ data }) => getPath(data, "code") === "CAPACITY_ERROR");
 
 function findFailingValue(calls: readonly GeneratedRequest[]) {
   for (const name of names)
@@ -40,9 +45,12 @@ export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "s
     clause,
     cornersRequested,
     ({ generated }): Finding<never> => {
-      const calls = generated.filter(
+      const answered = generated.filter(
         ({ row, exchange }) => isLegalCall(withPlainSession(row), endpoint) && exchange.answer.kind === "answered",
       );
+      // Some agents may not be made for this endpoint.
+      const agents = new Set(answered.filter((each) => !isFailure(each)).map(({ row }) => row["agent"]));
+      const calls = answered.filter((each) => agents.has(each.row["agent"]) && !isOverloaded(each));
       if (calls.every(isFailure)) return unproven("no such request succeeded");
       const found = findFailingValue(calls);
       if (found === null) return holds();

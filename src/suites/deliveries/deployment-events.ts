@@ -210,16 +210,17 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
-  const [told] = eventsOfType(deliveries, event);
-  if (health === undefined || health === null || told === undefined)
+  const told = eventsOfType(deliveries, event);
+  const last = told.at(-1);
+  if (health === undefined || health === null || last === undefined)
     return inapplicable("no event told of a change of the agent whose health was read");
   const [before, after] = [health.before, health.after].map((each) => getPath(bodyJson(each), "status"));
-  const named = getPath(deliveryJson(told), "data", "status");
+  const [named, ...earlier] = told.map((each) => getPath(deliveryJson(each), "data", "status")).toReversed();
   if (!isHealthStatus(before) || !isHealthStatus(after) || !isHealthStatus(named))
     return inapplicable("the event or a health report has no status of the document");
-  return before !== after || named === after
+  return before !== after || [named, ...earlier].includes(after)
     ? holds()
-    : breach(`\`status\` ${named} right after \`${event}\``, `still ${after}`, health.after, health.before, told);
+    : breach(`\`status\` ${named} right after \`${event}\``, `still ${after}`, health.after, health.before, last);
 }
 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>

@@ -14,7 +14,7 @@ import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
-import { streamsTimedOut } from "./unusual-ends.ts";
+import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 
 // This file judges the end events of streams and batches, e.g. `agent.completed`. A server may also send no events for
 // streams or batches.
@@ -108,8 +108,23 @@ function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<nev
   );
 }
 
+const failedBatchProbes = { failed: failingBatchSubmitted, all: allDeliveries };
+
+function judgeFailedBatch({ failed, all }: EvidenceOf<typeof failedBatchProbes>): Finding<never> {
+  if (failed === null) return inapplicable("no batch was sent to a failing agent");
+  const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
+  const query = getPath(sentJson(failed.submitted.request), "batch", "0", "query");
+  // A slow agent may fail long after the probe.
+  const later = all.deliveries.filter((each) => each.hook === begun?.hook && reportedQuery(each) === query);
+  if (eventsOfType([...failed.deliveries, ...later], "agent.failed").length > 0) return holds();
+  return begun === undefined
+    ? inapplicable("no event of a batch came")
+    : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
+}
+
 export const everyEndChecks: readonly Check[] = [
   check("HOOK-8", streamProbes, judgeCompletedStream, { as: "stream", since }),
   check("HOOK-8", batchProbes, judgeBatch, { as: "batch", since }),
   check("HOOK-9", failedStreamProbes, judgeFailedStream, { as: "stream", since }),
+  check("HOOK-9", failedBatchProbes, judgeFailedBatch, { as: "batch", since }),
 ];

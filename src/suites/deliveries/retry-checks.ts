@@ -18,7 +18,7 @@ import { deliveryPolicy } from "../../spec/events.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
-import { eventIdOf, eventTypeOf, isRedirected, isSameEvent } from "./events.ts";
+import { eventIdOf, eventTypeOf, isRedirected, isSameEvent, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import {
   attemptSpan,
@@ -193,7 +193,7 @@ function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   const inconclusive = inconclusiveReason(evidence, "twoEvents");
   if (inconclusive !== null) return inconclusive;
   if (evidence.sent.passed === null) return unproven("the schedule was not observed to its end", longerRun);
-  const attempts = attemptsTo(evidence, "twoEvents");
+  const attempts = withoutPings(attemptsTo(evidence, "twoEvents"));
   const failed = attemptsByEvent(attempts).filter(([first]) => first !== undefined && !wasAccepted(first));
   if (failed.length < 2) return inapplicable("no two events of one webhook failed at the same time");
   // An attempt of the same type may be a retry that has an id of its own, and no data to recognize it by.

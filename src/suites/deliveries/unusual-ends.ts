@@ -72,15 +72,6 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   return holds();
 }
 
-function judgeBatchReported(failed: FailedBatch | null): Finding<never> {
-  if (failed === null) return inapplicable("no batch was sent to a failing agent");
-  if (eventsOfType(failed.deliveries, "agent.failed").length > 0) return holds();
-  const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
-  return begun === undefined
-    ? inapplicable("no event of a batch came")
-    : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
-}
-
 interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
@@ -185,7 +176,6 @@ function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> 
 
 export const unusualEndChecks: readonly Check[] = [
   check("HOOK-18", failingBatchSubmitted, judgeFailedBatch, { as: "batch", since }),
-  check("HOOK-9", failingBatchSubmitted, judgeBatchReported, { as: "batch", since }),
   check("HOOK-10", streamsTimedOut, judgeTimeoutReported, { as: "stream", since }),
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];

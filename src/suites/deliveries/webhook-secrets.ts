@@ -6,7 +6,7 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/respo
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { areTwoWebhooks, mixedEvents, secretOfMixedEvents, oddKinds } from "../webhooks/unusual-webhooks.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
-import { eventsOfType, missingDeliveryExcuse } from "./events.ts";
+import { eventsOfType, eventTypeOf, isPublishedEvent, missingDeliveryExcuse, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { fewRequests } from "../shared/few-requests.ts";
@@ -19,7 +19,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;
   const signed = oddKinds.flatMap((kind) =>
     isSuccess(odd[kind].exchange)
-      ? deliveriesTo(all.deliveries, odd[kind].hook).map((delivery) => ({ kind, delivery }))
+      ? withoutPings(deliveriesTo(all.deliveries, odd[kind].hook)).map((delivery) => ({ kind, delivery }))
       : [],
   );
   const isSignedOtherwise = sent.deliveries.some((each) => each.computedSignature !== null && hasValidSignature(each));
@@ -72,7 +72,8 @@ const minExecutions = 2;
 
 function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
   if (sameUrl === undefined || sameUrl === null) return fewRequests;
-  const { created, deliveries: arrived } = sameUrl;
+  const { created } = sameUrl;
+  const arrived = sameUrl.deliveries.filter((each) => isPublishedEvent(eventTypeOf(each)));
   if (!areTwoWebhooks(created)) return inapplicable("the target makes no second webhook of one URL");
   if (!deliveries.some((each) => each.computedSignature !== null && hasValidSignature(each)))
     return inapplicable("no delivery to another webhook has a valid signature; see HOOK-21");

@@ -37,8 +37,10 @@ export interface InvokeAfterEnds {
   readonly later: Exchange | null;
 }
 
-/** The target may need this long to free the concurrency slots of ended executions. */
+/** The target may need this long to free the concurrency slots of ended executions, by its test clock. */
 const slotReleaseMs = 5000;
+/** The same in real time, as a target may stop processes. */
+const realSlotReleaseMs = 1500;
 
 /** Invokes an agent. After a 429, waits until the server must have freed the slots, and tries again. */
 export async function invokeAfterEnds(
@@ -50,6 +52,7 @@ export async function invokeAfterEnds(
   const after = await send();
   if (!hasStatus(after, 429)) return { after, later: null };
   await time.passTime(slotReleaseMs, "a slot may be given back a little later");
+  await time.sleepReal(realSlotReleaseMs);
   return { after, later: await send() };
 }
 

@@ -93,10 +93,9 @@ const checkLongBatch = (clause: HandleClause): Check =>
       const { submitted } = batch;
       // A target may reject the batch, because the document names no maximum length.
       if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
+      if (!isHandle(submitted)) return inapplicable("the batch was processed at once");
       const handle = handleOf(submitted);
       const { operationId, checkUrl, status } = handle;
-      if (operationId === undefined && checkUrl === undefined && status === undefined)
-        return inapplicable("the batch was processed at once");
       const mismatch = handleRules[clause](handle, submitted);
       if (mismatch === undefined) return unproven("there is no `operation_id` to compare it with (OPS-1)");
       const fields = JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });

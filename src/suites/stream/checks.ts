@@ -87,7 +87,11 @@ function requestedSession({ request }: Exchange): string | undefined {
   return typeof session === "string" ? session : undefined;
 }
 
+/** With fewer tokens, a model that reasons first may have none left for a chunk. */
+const minTokensForChunk = 100;
+
 const hasGenerated = (exchange: Exchange): boolean =>
+  Number(getPath(sentJson(exchange.request), "parameters", "max_tokens") ?? Infinity) >= minTokensForChunk &&
   readEvents(exchange, "done").some(({ data }) => Number(getPath(data, "usage", "completion_tokens")) > 0);
 
 export const stream = suite("Stream", [

@@ -87,7 +87,7 @@ export const unusualInvoke = probeIfManyRequests(
 );
 
 /** Makes a stream last longer, so that its `execution_time` shows its unit. */
-const slowingParameters = { stream_delay_ms: 50, chunk_size: 3, resume_from_index: 2 };
+const slowingParameters = { stream_delay_ms: 50, chunk_size: 3 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
   readonly clockAfterMs: number;

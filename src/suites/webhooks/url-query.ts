@@ -13,7 +13,9 @@ import { secretOfQuery } from "./unusual-webhooks.ts";
 
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 
-const queryIn = (url: string): string => /\?.*$/.exec(url)?.[0] ?? "";
+/** Returns the query of a URL, with its escapes in upper case: a sender may normalize them (RFC 3986 §6.2.2.1). */
+const queryIn = (url: string): string =>
+  (/\?.*$/.exec(url)?.[0] ?? "").replaceAll(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
 
 function judgeQuery({ sent: { odd }, all }: EvidenceOf<typeof on>): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;

@@ -3,7 +3,7 @@ import type { Scenario } from "k6/options";
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
 /**
- * Maximum number of burst requests per virtual user. One virtual user starts its requests one by one, which takes time.
+ * Maximum number of burst requests per virtual user. A virtual user sends its requests one after another.
  */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */

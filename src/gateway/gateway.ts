@@ -137,8 +137,7 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // If the response is already closed, nothing is left to send. Otherwise forwarding failed, e.g. because of an
-    // invalid path.
+    // A closed response needs no answer. Forwarding fails, e.g., for an invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

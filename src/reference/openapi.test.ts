@@ -167,9 +167,6 @@ describe("the description", () => {
   });
 });
 
-/**
- * Returns the rows in a full run of the tests, and none in a quick run. A quick run tests successful responses only.
- */
 // Endpoints without an agent respond in the same way for failing agents, so they are not tested again.
 const ofAgents = isFull ? "." : "/agents/.";
 

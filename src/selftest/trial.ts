@@ -61,7 +61,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
     // `announces` makes the run look for other clients with its keys. A fault of the limits must not look like another
     // client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A server with wrong limits may admit more requests. Its run may cost as much as a run with all tiers.
+    // A server with wrong limits admits more requests, so its run may cost as much as one with all tiers.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {

@@ -101,9 +101,7 @@ for (const language of languages)
     });
 
     // A busy machine may delay a client, so that equal waits seem to grow.
-    const patient = { retry: 2 } as const;
-
-    it.each(sampleOf(language.mistakes, { of: 8 }))("with $name breaks $breaks", patient, async (change) => {
+    it.each(sampleOf(language.mistakes, { of: 8 }))("with $name breaks $breaks", { retry: 2 }, async (change) => {
       const report = await judged(language, applyChange(right, change), change.needsTrouble ? allTroubles : []);
       expect(clausesWith(report, ...bad)).toEqual([change.breaks]);
     });

@@ -132,7 +132,7 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows of `survivors` that match none of these groups of mutants. These rows can be removed. */
+/** Returns the rows of `survivors` that match no group, and can be removed. */
 export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))

@@ -1,12 +1,11 @@
 import type { Row } from "../../base/covering-array.ts";
 import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { outcomeOf } from "../shared/response.ts";
-import { isStreamAccepted, readEvents } from "../stream/events.ts";
+import { errorFieldOf, isStreamAccepted } from "../stream/events.ts";
 import { isLegalCall } from "./legal-calls.ts";
 import { cornersRequested, type GeneratedRequest } from "./probe.ts";
 
@@ -22,8 +21,7 @@ const hasErrorEvent = (exchange: Exchange): boolean =>
   exchange.request.url.endsWith("/stream") && !isStreamAccepted(exchange);
 
 /** Whether the model was overloaded, which has nothing to do with the request. */
-const isOverloaded = ({ exchange }: GeneratedRequest): boolean =>
-  readEvents(exchange, "error").some(({ data }) => getPath(data, "code") === "CAPACITY_ERROR");
+const isOverloaded = ({ exchange }: GeneratedRequest): boolean => errorFieldOf(exchange, "code") === "CAPACITY_ERROR";
 
 function findFailingValue(calls: readonly GeneratedRequest[]) {
   for (const name of names)

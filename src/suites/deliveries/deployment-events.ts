@@ -215,10 +215,11 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): 
   if (health === undefined || health === null || last === undefined)
     return inapplicable("no event told of a change of the agent whose health was read");
   const [before, after] = [health.before, health.after].map((each) => getPath(bodyJson(each), "status"));
-  const [named, ...earlier] = told.map((each) => getPath(deliveryJson(each), "data", "status")).toReversed();
+  const statuses = told.map((each) => getPath(deliveryJson(each), "data", "status"));
+  const named = statuses.at(-1);
   if (!isHealthStatus(before) || !isHealthStatus(after) || !isHealthStatus(named))
     return inapplicable("the event or a health report has no status of the document");
-  return before !== after || [named, ...earlier].includes(after)
+  return before !== after || statuses.includes(after)
     ? holds()
     : breach(`\`status\` ${named} right after \`${event}\``, `still ${after}`, health.after, health.before, last);
 }

@@ -110,7 +110,7 @@ function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<nev
 
 const failedBatchProbes = { failed: failingBatchSubmitted, all: allDeliveries };
 
-function judgeFailedBatch({ failed, all }: EvidenceOf<typeof failedBatchProbes>): Finding<never> {
+function judgeFailureReported({ failed, all }: EvidenceOf<typeof failedBatchProbes>): Finding<never> {
   if (failed === null) return inapplicable("no batch was sent to a failing agent");
   const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
   const query = getPath(sentJson(failed.submitted.request), "batch", "0", "query");
@@ -126,5 +126,5 @@ export const everyEndChecks: readonly Check[] = [
   check("HOOK-8", streamProbes, judgeCompletedStream, { as: "stream", since }),
   check("HOOK-8", batchProbes, judgeBatch, { as: "batch", since }),
   check("HOOK-9", failedStreamProbes, judgeFailedStream, { as: "stream", since }),
-  check("HOOK-9", failedBatchProbes, judgeFailedBatch, { as: "batch", since }),
+  check("HOOK-9", failedBatchProbes, judgeFailureReported, { as: "batch", since }),
 ];

@@ -199,10 +199,7 @@ function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   // An attempt of the same type may be a retry that has an id of its own, and no data to recognize it by.
   const isOnlyOfType = (each: Delivery): boolean =>
     attempts.filter((other) => eventTypeOf(other) === eventTypeOf(each)).length === 1;
-  const forgotten = failed
-    .filter(({ length }) => length === 1)
-    .flat()
-    .find(isOnlyOfType);
+  const forgotten = failed.flatMap((each) => (each.length === 1 ? each : [])).find(isOnlyOfType);
   if (forgotten === undefined) return holds();
   const [retried] = failed.filter(({ length }) => length > 1).flat();
   if (retried === undefined) return unproven("neither event was retried; see HOOK-26");

@@ -29,7 +29,8 @@ function unprovenIfRefused(after: Exchange): Finding<never> | null {
 
 const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && !isRefusedForRate(each);
 
-const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
+export const refusals = (exchanges: readonly Exchange[]): Exchange[] =>
+  exchanges.filter((each) => hasStatus(each, 429));
 
 interface TooFew {
   readonly concurrent: number;

@@ -12,7 +12,7 @@ import { usableKeys } from "../../target/target.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { type RunKeyHistory, judgeKeyHistory, keyHistoryOf, maxAdmittedWithin } from "./key-history.ts";
-import { continuesAfter, judgeReleased, judgeTooFew } from "./slot-checks.ts";
+import { continuesAfter, judgeReleased, judgeTooFew, refusals } from "./slot-checks.ts";
 import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
@@ -222,7 +222,7 @@ export const spareKeyChecks: readonly Check[] = [
     spareSlotsLeft,
     (given) =>
       judgeSlots(given, ({ streams, concurrent, after }) => {
-        const refused = streams.filter((each) => hasStatus(each, 429));
+        const refused = refusals(streams);
         if (refused.length === 0)
           return streams.every(isSuccess) ? holds() : unproven(`not all of ${concurrent} streams opened`);
         const later = after.find(isSuccess);

@@ -53,31 +53,34 @@ const hourFactor = {
 const maxMinutesCutShort = 27;
 
 /**
- * Requests sent in each minute of an hour but the last. One is left where that takes at most one minute more, because a
- * GET request with `Remaining: 0` need not have counted. A minute used in full ends with an invoke instead.
+ * Whether each minute of an hour leaves one request. A GET request with `Remaining: 0` need not have counted, so the
+ * last request of a full minute must be an invoke.
  */
-export function shareOfMinute({ perMinute, perHour }: TierLimits, hasClock: boolean): number {
-  const isCutShort = perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
-  return hasClock && isCutShort ? perMinute - 1 : perMinute;
-}
+const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean): boolean =>
+  // Otherwise, cutting minutes short takes more than one minute more.
+  hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
+
+/** Number of requests to send in each minute of an hour but the last. */
+export const shareOfMinute = (limits: TierLimits, hasClock: boolean): number =>
+  limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
 /** Minutes that it takes to use up an hour's limit. */
 export const minutesOfHour = (limits: TierLimits, hasClock: boolean): number =>
   Math.ceil(limits.perHour / limits.perMinute) + Number(isMinuteCutShort(limits, hasClock));
 
-const isMinuteCutShort = (limits: TierLimits, hasClock: boolean): boolean =>
-  shareOfMinute(limits, hasClock) < limits.perMinute;
-
-/** Invokes around the end of an hour, and after it. */
+/** Number of invokes around the end of an hour, and after it. */
 const invokesAtEnd = 5;
+/** Number of further invokes, to confirm refusals, if minutes do not end with one. */
+const invokesToConfirm = 2;
 
 /** Returns what using up an hour costs if some GET request counts. Otherwise, each request is an invoke. */
 export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const { perHour, burst } = limits;
-  const minutes = minutesOfHour(limits, clock !== null);
-  if (clock === null) return { requests: perHour + requestsBeyond.realClock, executions: minutes + invokesAtEnd };
+  const hasClock = clock !== null;
+  const invokesBefore = isMinuteCutShort(limits, hasClock) ? invokesToConfirm : minutesOfHour(limits, hasClock);
+  const executions = invokesBefore + invokesAtEnd;
+  if (!hasClock) return { requests: perHour + requestsBeyond.realClock, executions };
   const isSmall = perHour <= maxRepeatedAllowance;
-  const executions = (isMinuteCutShort(limits, true) ? 2 : minutes) + invokesAtEnd;
   const factor = hourFactor[isSmall ? "small" : burst === null ? "ofUnknownBurst" : "other"];
   return {
     requests: Math.ceil(factor * perHour) + requestsBeyond.testClock,

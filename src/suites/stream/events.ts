@@ -50,6 +50,10 @@ export function readEvents(
   });
 }
 
+/** Returns a field of a stream's first `error` event. */
+export const errorFieldOf = (exchange: Exchange, name: string): unknown =>
+  getPath(readEvents(exchange, "error")[0]?.data, name);
+
 interface EventCase {
   readonly root: ReadEvent["data"];
   readonly tookMs: number;

@@ -16,6 +16,7 @@ import {
   hasEnded,
   isTerminal,
   isWellNamed,
+  errorFieldOf,
   readEvents,
   describeSequence,
 } from "./events.ts";
@@ -73,9 +74,6 @@ const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
     },
   );
 
-const errorFieldOf = (exchange: Exchange, name: string): unknown =>
-  getPath(readEvents(exchange, "error")[0]?.data, name);
-
 export const failureChecks = [
   checkField("SSE-15", failedInStream, "failing", "failingInStream"),
   checkField("SSE-15", overloadedInStream, "overloaded", "overloaded"),
@@ -113,7 +111,7 @@ export const failureChecks = [
     },
   ),
   check("SSE-18", failedInStream, ({ exchange }) => {
-    const code = getPath(readEvents(exchange, "error")[0]?.data, "code");
+    const code = errorFieldOf(exchange, "code");
     if (typeof code !== "string") return unproven("there is no `error` event with a `code`");
     return code === "STREAM_ERROR" ? holds() : breach("`code` is STREAM_ERROR", formatValue(code), exchange);
   }),

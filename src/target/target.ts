@@ -23,7 +23,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that a request can trigger, e.g. a certain `query` makes an agent fail. */
+/** Agent roles that a request can trigger. For example, an agent can fail on a certain `query`. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -39,13 +39,18 @@ export const isRequestRole = (role: string): role is RequestRole => requestRoles
 
 export interface RoleAssignment {
   readonly agent: string;
-  /** Body fields that replace fields of a request. Empty if the agent plays the role on every request. */
+  /**
+   * Fields that the request body needs to trigger the role, e.g. a slow response. Empty if any request triggers the
+   * role.
+   */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
 }
 
-/** Fields that an agent needs in every invoke or stream, such as a `context`. */
+/**
+ * Fields that the harness adds to each invoke or each stream of an agent. For example, some agents need a `context`.
+ */
 export interface OwnRequest {
   readonly role: AgentRole;
   readonly agent: string;
@@ -73,11 +78,14 @@ export interface TargetKey {
   /** Token limit of the key for a month; `null` if its tier's limit applies. */
   readonly tokensPerMonth: number | null;
   readonly signed: boolean;
-  /** `null` if the secret of the target applies. */
+  /** The secret that signs requests of this key. `null`: the target's `signing.secret` is used, if it has one. */
   readonly signingSecret: string | null;
   /** Whether the key was unused before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
-  /** Whether the key may appear in a URL. Servers log URLs, so such a key is revoked after the run. */
+  /**
+   * Whether the key is allowed to appear in a URL. Users should revoke such a key after the run, because servers log
+   * URLs.
+   */
   readonly disposable: boolean;
 }
 
@@ -89,7 +97,7 @@ export interface ClockControl {
   readonly agentsFollow: boolean;
 }
 
-/** Access to a target's test control, an HTTP API that issues keys and names agents. */
+/** Access to a target's test control: an HTTP API that issues keys and lists agents. */
 export interface TestControl {
   readonly url: string;
   readonly token: string;
@@ -111,7 +119,10 @@ export interface DeliverySources {
   readonly header: string | null;
 }
 
-/** Paths that the interface document does not define; `null` if not given. */
+/**
+ * The user states these paths, because the interface document does not define them. A path is `null` if the user did
+ * not state it.
+ */
 export interface OpenPaths {
   /** Path of the batch endpoint. It may contain `{agent_id}`. */
   readonly batch: string | null;
@@ -122,8 +133,8 @@ export interface OpenPaths {
 }
 
 /**
- * `named`: the user named agents for invokes and for streams. `named to answer`: only for invokes. `found`: by
- * discovery.
+ * The user named agents for invokes and streams (`named`), or only for invokes (`named to answer`). Otherwise,
+ * discovery finds the agents (`found`).
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
@@ -134,7 +145,7 @@ export interface Target {
   readonly keys: Readonly<Record<string, TargetKey>>;
   /** `none`: a local server whose `auth_settings.type` is `none`. The harness sends no key. */
   readonly auth: "keys" | "none";
-  /** Ids of agents that play a role on every request. */
+  /** Agent ids by role. For example, the agent `failing` fails on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
   /** For each role, an agent and the request that triggers the role. E.g. a certain `query` makes an agent fail. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
@@ -144,7 +155,7 @@ export interface Target {
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
   readonly control: TestControl | null;
-  /** Asks the target for the names of unused keys; `null` if it cannot be asked. */
+  /** Asks the target which keys are unused since `freshness.freshAt`; `null` if the target file has no `freshness`. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
   /**
@@ -155,10 +166,10 @@ export interface Target {
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
   readonly offers: readonly Profile[] | null;
-  /** `false`: a proxy in between may set `X-Forwarded-For`. */
+  /** Whether the target file says that no proxy sets `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets of the proxy and of HTTP calls from the target file, to redact them. */
+  /** Secrets to redact, such as the proxy password or tokens in the target file's HTTP calls. */
   readonly callSecrets: readonly string[];
 }
 
@@ -232,9 +243,11 @@ export function describeRoles(
   return { ...target.agents, ...Object.fromEntries(described) };
 }
 
-/** Returns the first key that needs signed requests; `null` if there is none. */
-export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
-  Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
+/** Returns a key that needs signed requests, if possible without other restrictions; `null` if there is none. */
+export function keyToSignFor({ keys }: Pick<Target, "keys">): TargetKey | null {
+  const signed = Object.values(keys).filter((key) => key.signed && !key.expired);
+  return signed.find((key) => !isRestricted({ ...key, signed: false })) ?? signed[0] ?? null;
+}
 
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));

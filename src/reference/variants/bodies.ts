@@ -238,6 +238,23 @@ const listVariants = variants("Endpoints / 4. List agents", {
   "list-items-by-id": variant("Items of the list have `id` and `name`.").by(
     overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
   ),
+  "list-by-last-use": variant("The list starts with the agents that ran last.").by((base) => {
+    const lastUses = new Map<string, number>();
+    let count = 0;
+    return {
+      endStages: (end, agentId) => {
+        lastUses.set(agentId, (count += 1));
+        return base.endStages(end, agentId);
+      },
+      pageItems: (agents, page) => {
+        const lastUse = ({ id }: { readonly id: string }): number => lastUses.get(id) ?? 0;
+        return base.pageItems(
+          agents.toSorted((one, other) => lastUse(other) - lastUse(one)),
+          page,
+        );
+      },
+    };
+  }),
   "limit-below-1-refused": variant("A `page` or `limit` of 0 or below is refused.").by(() => ({
     validatePage: (page = 1, limit = 1) =>
       page < 1 || limit < 1 ? fieldError("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,

@@ -2,7 +2,10 @@ import { globOf } from "../../base/text.ts";
 import { describeCondition } from "./conditions.ts";
 import type { WireTrial, WireMutantStatus } from "./trial.ts";
 
-/** A kind of illegal mutant that is known to survive. In its patterns, `*` stands for any text. */
+/**
+ * A kind of mutant that breaks a clause, but that the checks can miss. In `mutation` and `condition`, `*` stands for
+ * any text.
+ */
 interface Survivor {
   readonly mutation: string;
   readonly condition: string;
@@ -57,6 +60,17 @@ const wireSurvivors: readonly Survivor[] = [
       "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
   },
   {
+    mutation: "more items than the limit (list)",
+    condition: "*request number *",
+    reason: "The list that a run requests at this number may show all agents, so there are no more items to add.",
+  },
+  {
+    mutation: "let a key pass that is one agent",
+    condition: "*",
+    reason:
+      "The key is refused only for agents that it must not use. A run tries each property with this key, but mostly with its own agent.",
+  },
+  {
     mutation: "let a request pass with the * used up",
     condition: "*",
     reason:
@@ -94,7 +108,7 @@ export interface WireSummary {
   readonly byCondition: readonly ClassRow[];
   readonly byMutation: readonly ClassRow[];
   readonly killedPercent: number | null;
-  /** Like `killedPercent`, without the mutants whose condition tests only dimension values. */
+  /** Only mutants with an extra condition count, e.g. a long body or every third request. */
   readonly killedPercentOfExtraProperties: number | null;
   readonly unexplained: number;
 }

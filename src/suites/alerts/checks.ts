@@ -17,9 +17,12 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
+import { secondAlertCreated } from "../relations/probes.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
-/** Minimum wait for an alert message. A target may check its alerts only once a minute. */
+/**
+ * A missing alert message counts as a breach only after this wait. A target is allowed to check alerts once a minute.
+ */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;
@@ -49,15 +52,19 @@ const fractionalAlertCreated = probeIfManyRequests(
   },
 );
 
-const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated };
+/** The run creates these alerts in this order. If `second` succeeds, the key can have several alerts. */
+const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated, second: secondAlertCreated };
 
 const quotaStatuses = [402, 403, 409, 429] as const;
 
-function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
+function judgeFraction({ whole, created, second }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
   if (created === null) return fewRequests;
   if (!isSuccess(whole.created)) return unproven("no alert was created (ALR-1)");
   if (isSuccess(created)) return holds();
-  return hasStatus(created, ...quotaStatuses) || created.answer.kind !== "answered"
+  return hasStatus(created, ...quotaStatuses) ||
+    created.answer.kind !== "answered" ||
+    second === null ||
+    !isSuccess(second)
     ? unproven(`the alert was not created (${outcomeOf(created)})`)
     : breach(`a \`threshold\` of ${fraction} is accepted`, describeStatus(created), created, whole.created);
 }

@@ -8,14 +8,16 @@ import { alerts } from "./checks.ts";
 const created = (status: number): Exchange => exchange({ path: "/alerts", status, json: {} });
 
 describe("an alert with a threshold that is no whole number", () => {
-  it.each<[string, Exchange, Exchange | null, string]>([
+  it.each<[string, Exchange, Exchange | null, string, Exchange?]>([
     ["is created", created(201), created(201), "holds"],
     ["is refused, unlike a whole number", created(201), created(400), "breach"],
     ["is refused as every alert is", created(400), created(400), "unproven"],
     ["is one alert too many", created(201), created(409), "unproven"],
+    ["is refused, as any second alert is", created(201), created(400), "unproven", created(400)],
     ["is not sent with few requests", created(201), null, "inapplicable"],
-  ])("%s", (_, whole, fraction, expected) => {
-    expect(judgeBy(alerts, "ALR-1/fraction", { whole: { created: whole }, created: fraction }).kind).toBe(expected);
+  ])("%s", (_, whole, fraction, expected, second = created(201)) => {
+    const evidence = { whole: { created: whole }, created: fraction, second };
+    expect(judgeBy(alerts, "ALR-1/fraction", evidence).kind).toBe(expected);
   });
 });
 

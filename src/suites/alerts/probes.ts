@@ -28,7 +28,9 @@ export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Deliveries received before the probe began to raise the key's usage, e.g. a ping. */
+  /**
+   * Deliveries from before the probe raises the key's usage. For example, some servers send a ping to a new address.
+   */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;
@@ -36,15 +38,14 @@ export interface AlertCrossingEvidence {
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests to bring a key's use above a threshold, without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 200;
 /**
- * How long to wait until the limit no longer counts earlier requests. `advanced` (test clock) covers two minutes: some
- * limiters also count the previous minute.
+ * Pause after which the limit per minute counts no earlier requests. `advanced` (test clock) also covers limiters that
+ * count the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
-/** Real time to wait for the ping that some servers send to an alert's new address. */
+/** Real time to wait for a ping. Some servers ping the webhook URL of a new alert. */
 const pingMs = { advanced: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
@@ -142,7 +143,10 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
     ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
   );
 
-/** Requests that a key has used in a window. `min` and `max` are equal if the target reports the number. */
+/**
+ * Requests that a key has used in a window: at least `min`, at most `max`. If the target reports the number, both are
+ * equal.
+ */
 export interface WindowUse {
   readonly limit: number;
   readonly min: number;
@@ -250,9 +254,12 @@ const percentOf = (windows: readonly WindowUse[]): number =>
 
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
-/** Steps by which the test clock advances during the wait. A target may check its alerts every few minutes. */
+/**
+ * The wait for an alert advances the test clock by these steps. They add up to 5 minutes, as some targets check alerts
+ * only every few minutes.
+ */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further pauses by the real clock. A target may check its alerts only once a minute. */
+/** Without a test clock, the harness waits in these steps. Some targets check alerts only once a minute. */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {

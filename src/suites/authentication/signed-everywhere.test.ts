@@ -12,6 +12,8 @@ it.each<[string, Exchange, Exchange | null, string]>([
   ["succeeds", answered(200), null, "holds"],
   ["is refused for its body alone", answered(400), null, "holds"],
   ["is refused for its signature", answered(401), answered(400), "breach"],
+  ["is forbidden for its signature", answered(403), answered(400), "breach"],
+  ["is forbidden to a key of its own", { ...answered(403), key: "signer" }, answered(400), "unproven"],
   ["is refused without a signature, too", answered(403), answered(403), "unproven"],
   ["meets a limit", answered(429), null, "inapplicable"],
 ])("a signed request that %s", (_, signed, plain, expected) => {

@@ -6,7 +6,7 @@ import { fillAgentId } from "../operations/probes.ts";
 import { encodedFirst } from "../shared/encoded-id.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
-import { createSigner } from "./signing.ts";
+import { createSigner, keyForbidden, mayBeForbidden } from "./signing.ts";
 
 const since = "1.2";
 
@@ -22,7 +22,7 @@ interface SignedEverywhere {
 
 const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403);
 
-/** Lacks all required fields. The request creates nothing, even if the server accepts the signature. */
+/** A body without the required fields, so that no request creates a webhook, alert or batch. */
 const emptyBody = "{}";
 
 export const signedEverywhere = probeIfManyRequests(
@@ -64,14 +64,18 @@ function judgeSigned(
   const sent = evidence.sent.filter((each) => isJudged(each) && !isInconclusive(each.signed));
   if (sent.length === 0) return inapplicable("no such request was answered");
   const refused = sent.filter(({ signed }) => isRefused(signed));
-  const wrong = refused.find(({ plain }) => plain !== null && !isRefused(plain) && !isInconclusive(plain));
-  if (wrong !== undefined && wrong.plain !== null)
+  const wrong = refused.flatMap(({ what, signed, plain }) =>
+    plain === null || isRefused(plain) || isInconclusive(plain) ? [] : [{ what, signed, plain }],
+  );
+  const proven = wrong.find(({ signed, plain }) => !mayBeForbidden(signed, plain));
+  if (proven !== undefined)
     return breach(
-      `a signed request to ${wrong.what} is not refused for its signature`,
-      `${describeStatus(wrong.signed)}, and ${describeStatus(wrong.plain)} without a signature`,
-      wrong.signed,
-      wrong.plain,
+      `a signed request to ${proven.what} is not refused for its signature`,
+      `${describeStatus(proven.signed)}, and ${describeStatus(proven.plain)} without a signature`,
+      proven.signed,
+      proven.plain,
     );
+  if (wrong.length > 0) return keyForbidden;
   return refused.length === sent.length ? unproven("the requests were refused without a signature, too") : holds();
 }
 

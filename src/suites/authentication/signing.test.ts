@@ -11,6 +11,8 @@ const [ok, rejected] = [
   exchange({ status: 401, json: { error: { code: "BAD", status: 401 } } }),
 ];
 
+const forbiddenToSigner = exchange({ status: 403, key: "signer", json: {} });
+
 const validly = (changed: Partial<SignedValidly> = {}): SignedValidly => ({
   control: ok,
   withQuery: ok,
@@ -26,6 +28,12 @@ describe("signed requests", () => {
     ["signed without it", { withQuery: rejected, withoutQuery: ok }, "path-only"],
     ["both accepted", { withoutQuery: ok }, "holds"],
     ["both rejected", { withQuery: rejected }, "breach"],
+    [
+      "both forbidden to a key of its own",
+      { withQuery: forbiddenToSigner, withoutQuery: forbiddenToSigner },
+      "unproven",
+    ],
+    ["one forbidden to a key of its own", { withQuery: forbiddenToSigner }, "unproven"],
     ["not accepted without a signature either", { control: rejected, withQuery: rejected }, "unproven"],
     ["limited", { withQuery: exchange({ status: 429 }) }, "unproven"],
     ["no response", { withQuery: unanswered() }, "unproven"],
@@ -36,6 +44,7 @@ describe("signed requests", () => {
   it.each<[string, Partial<SignedValidly>, string]>([
     ["accepted", {}, "holds"],
     ["rejected", { posted: rejected, postedPlainly: ok }, "breach"],
+    ["forbidden to a key of its own", { posted: forbiddenToSigner, postedPlainly: ok }, "unproven"],
     ["rejected also without a signature", { posted: rejected, postedPlainly: rejected }, "unproven"],
     ["not sent, as no agent is known", { posted: null }, "unproven"],
     ["limited", { posted: exchange({ status: 429 }), postedPlainly: ok }, "unproven"],

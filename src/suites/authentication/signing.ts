@@ -8,13 +8,20 @@ import { agentPath } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
-import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import {
+  describeStatus,
+  describeVerdict,
+  hasStatus,
+  isInconclusive,
+  isSuccess,
+  outcomeOf,
+} from "../shared/response.ts";
 
 /** A signed invoke request. A server that re-serializes the JSON before verification rejects the signature. */
 export interface SignedInvoke {
   /** The signed request; `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
-  /** The same request without its signature; `null` if `posted` succeeded or was not sent. */
+  /** An unsigned copy of the request `posted`. It is `null` if `posted` succeeded or was not sent. */
   readonly postedPlainly: Exchange | null;
 }
 
@@ -88,7 +95,7 @@ export interface SignedBadly {
   readonly control: Exchange;
   /** Requests with a wrong signature. The property name describes the mistake, e.g. `a changed path`. */
   readonly asked: Readonly<Record<string, Exchange>>;
-  /** An unsigned request with a key that must sign; `null` if the target has no such key. */
+  /** An unsigned request with a key that requires signatures; `null` if no key requires them. */
   readonly unsigned: Exchange | null;
 }
 
@@ -184,6 +191,15 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
+/** Whether the key of a signed request may have no access. The unsigned request was sent with another key. */
+export const mayBeForbidden = (signed: Exchange, plain: Exchange): boolean =>
+  hasStatus(signed, 403, 404) && signed.key !== plain.key;
+
+export const keyForbidden = unproven(
+  "the key that must sign may have no access to what was requested",
+  'a key with `"signed": true` and full access in the target file',
+);
+
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -195,6 +211,7 @@ function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Findin
     return unproven(
       `the signed requests got no conclusive response (${outcomeOf(withQuery)}, ${outcomeOf(withoutQuery)})`,
     );
+  if (mayBeForbidden(withQuery, control) || mayBeForbidden(withoutQuery, control)) return keyForbidden;
   return breach(
     "a signed request is accepted, its path signed with or without the query string",
     `${describeVerdict(withQuery)} with it, ${describeVerdict(withoutQuery)} without`,
@@ -213,6 +230,7 @@ const judgePost =
       return unproven(
         `the same request without a signature did not succeed either (${outcomeOf(postedPlainly ?? posted)})`,
       );
+    if (mayBeForbidden(posted, postedPlainly)) return keyForbidden;
     return breach(`a signed request with ${body} is accepted`, describeStatus(posted), posted, postedPlainly);
   };
 
@@ -244,7 +262,7 @@ export const signingChecks = [
 
 export interface SignableRequest {
   readonly method: string;
-  /** The percent-encoded path. The query string may be included or left out. */
+  /** The percent-encoded path, with or without the query string (AUTH-10 allows both). */
   readonly path: string;
   readonly timestamp: string;
   readonly body: string;

@@ -13,7 +13,10 @@ const call = {
   body: "valid",
   session: "absent",
 };
-const sent = (row: Row, status: number) => ({ row: { ...call, ...row }, exchange: exchange({ status, json: {} }) });
+const sent = (row: Row, status: number, sentMs = 1000) => ({
+  row: { ...call, ...row },
+  exchange: exchange({ status, json: {}, sentMs }),
+});
 const suite = { title: "", checks: [checkFailures("INV-1", "invoke")] };
 const judge = (...generated: readonly ReturnType<typeof sent>[]) =>
   judgeBy(suite, "INV-1/fails for no value", { generated }).kind;
@@ -22,7 +25,8 @@ const good = sent({ query: "plain" }, 200);
 
 describe("generated requests with a value of a field", () => {
   it.each([
-    ["fail all", [sent({ query: "long" }, 500), sent({ query: "long" }, 500)], "breach"],
+    ["fail all", [sent({ query: "long" }, 500, 900), sent({ query: "long" }, 500, 1100)], "breach"],
+    ["fail in one outage", [sent({ query: "long" }, 500, 2000), sent({ query: "long" }, 500, 9000)], "holds"],
     ["fail once, and there is no other", [sent({ query: "long" }, 500)], "holds"],
     ["fail at times", [sent({ query: "long" }, 500), sent({ query: "long" }, 200)], "holds"],
     ["are rejected", [sent({ query: "long" }, 413), sent({ query: "long" }, 413)], "holds"],

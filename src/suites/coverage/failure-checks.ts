@@ -4,12 +4,12 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { dimensions } from "../../spec/dimensions.ts";
-import { outcomeOf } from "../shared/response.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { errorFieldOf, isStreamAccepted } from "../stream/events.ts";
 import { isLegalCall } from "./legal-calls.ts";
 import { cornersRequested, type GeneratedRequest } from "./probe.ts";
 
-/** A value counts as the cause of failures if at least this many requests have the value, and all fail. */
+/** Minimum number of failed requests with the same value before the check blames the value. */
 const minFailures = 2;
 
 const names = ["body", "session", "query", "temperature", "maxTokens", "context", "unknownParameter"] as const;
@@ -23,19 +23,33 @@ const hasErrorEvent = (exchange: Exchange): boolean =>
 /** Whether the model was overloaded, which has nothing to do with the request. */
 const isOverloaded = ({ exchange }: GeneratedRequest): boolean => errorFieldOf(exchange, "code") === "CAPACITY_ERROR";
 
-function findFailingValue(calls: readonly GeneratedRequest[]) {
+function findFailingValue(calls: readonly GeneratedRequest[], generated: readonly GeneratedRequest[]) {
   for (const name of names)
     for (const value of dimensions[name].values) {
       const having = calls.filter(({ row }) => row[name] === value);
-      if (having.length >= minFailures && having.length < calls.length && having.every(isFailure))
+      if (having.length >= minFailures && having.every(isFailure) && isSuccessBetween(having, generated))
         return { name, value, having };
     }
   return null;
 }
 
+/** Whether an agent ran between the first and the last failure. If not, an outage of the model may be the cause. */
+function isSuccessBetween(failures: readonly GeneratedRequest[], generated: readonly GeneratedRequest[]): boolean {
+  const times = failures.map(({ exchange }) => exchange.sentMs);
+  const [start, end] = [Math.min(...times), Math.max(...times)];
+  return generated.some((each) => hasSucceeded(each) && each.exchange.sentMs >= start && each.exchange.sentMs <= end);
+}
+
+const hasSucceeded = (request: GeneratedRequest): boolean =>
+  isSuccess(request.exchange) &&
+  !isFailure(request) &&
+  (["invoke", "stream"] as const).some((endpoint) => isLegalCall(request.row, endpoint));
+
 const isFailure = ({ exchange }: GeneratedRequest): boolean => hasFailed(exchange);
 
-/** A server may reject a session id that is not ASCII, but must not answer 500. */
+/**
+ * Lets `isLegalCall` accept a session id that is not ASCII. A server is allowed to reject this id, but not with 500.
+ */
 const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { ...row, session: "plain" } : row);
 
 export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
@@ -46,11 +60,11 @@ export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "s
       const answered = generated.filter(
         ({ row, exchange }) => isLegalCall(withPlainSession(row), endpoint) && exchange.answer.kind === "answered",
       );
-      // Some agents may not be made for this endpoint.
+      // Ignores agents that never succeeded, because they perhaps do not support this endpoint.
       const agents = new Set(answered.filter((each) => !isFailure(each)).map(({ row }) => row["agent"]));
       const calls = answered.filter((each) => agents.has(each.row["agent"]) && !isOverloaded(each));
       if (calls.every(isFailure)) return unproven("no such request succeeded");
-      const found = findFailingValue(calls);
+      const found = findFailingValue(calls, generated);
       if (found === null) return holds();
       const [first] = found.having;
       return breach(

@@ -140,8 +140,18 @@ describe("a batch once the month's tokens are used", () => {
   const completed = (tokens: number) => [delivery({ event: { data: { tokens_used: tokens } } })];
   const after = (submitted: Exchange, change: Partial<BatchBeyondQuota> = {}): QuotaExhausted => ({
     ...used([[104, refused]]),
+    readings: [usage(104)],
     batched: { before: usage(104), submitted, after: usage(104), completed: [], control: refused, ...change },
   });
+
+  /** The key's invokes until the refusal: `usage` showed 98 tokens, and one invoke reported 6 more. */
+  const invoked: Pick<QuotaExhausted, "readings" | "turns"> = {
+    readings: [usage(98)],
+    turns: [
+      { usedBefore: 98, exchange: exchange({ json: { usage: { total_tokens: 6 } } }) },
+      { usedBefore: 104, exchange: refused },
+    ],
+  };
 
   it.each<[string, QuotaExhausted, string]>([
     ["is refused", after(refused), "holds"],
@@ -149,6 +159,16 @@ describe("a batch once the month's tokens are used", () => {
     ["is accepted and runs, but usage stops at the limit", after(accepted, { completed: completed(7) }), "breach"],
     ["is accepted, and completes without tokens", after(accepted, { completed: completed(0) }), "holds"],
     ["is accepted, and its entries fail", after(accepted), "holds"],
+    [
+      "is accepted, and usage shows the tokens of earlier invokes only now",
+      { ...after(accepted, { before: usage(98) }), ...invoked },
+      "unproven",
+    ],
+    [
+      "is accepted, and usage grows by more than earlier invokes reported",
+      { ...after(accepted, { before: usage(98), after: usage(111) }), ...invoked },
+      "breach",
+    ],
     ["is accepted, as the next invoke is", after(accepted, { after: usage(111), control: ok }), "unproven"],
     ["is not known", after(exchange({ status: 404 })), "unproven"],
     ["is accepted, but usage is not readable", after(accepted, { after: exchange({ status: 500 }) }), "unproven"],

@@ -37,7 +37,7 @@ export interface StreamsBeyondQuota {
 
 const maxCalls = 12;
 const maxBeyond = 2;
-/** The first stream may use the last tokens, so a second one follows. */
+/** The first stream can use up the last tokens. Then only the second stream exceeds the quota. */
 const maxStreams = 2;
 const requestsBeyond = 2 * maxStreams + 1;
 
@@ -64,21 +64,21 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Sends at once: after a refusal for tokens, `retry_after` may last until the next month.
+      // `unpaced` ignores `retry_after`. After a refusal for tokens, `retry_after` can last until the next month.
       const exchange = await own.invoke(given["agents.answering"], helloBody, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Sends the streams first, because the last `GET /usage` may have to wait until the next month.
+    // The last `read()` can wait until the quota resets. Therefore the streams and batches come first.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
     if (turns.length > 0) await read();
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
-      // Without this pause, the minute's limit might refuse the request instead of the quota.
+      // Without this pause, the limit per minute might refuse the next requests before the quota does.
       await time.passTime(minuteOverMs, "only the tokens must be spent");
       await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
@@ -118,15 +118,28 @@ export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return wasQuotaReached(last, quota) || hasAllowance ? last.exchange : null;
 }
 
-function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
-  const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
-  const calls = [...turns, ...(streamed?.streams ?? [])];
-  const reported = calls.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
-  if (reported.includes(null)) return false;
-  return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
+const usedTokens = (readings: readonly Exchange[]): number[] =>
+  readings.flatMap((each) => tokensIn(each, "used") ?? []);
+
+/**
+ * Returns the tokens used at first, plus those that the invokes and streams report. `null` if any number is missing.
+ */
+function accountedTokens({ readings, turns, streamed }: QuotaExhausted): number | null {
+  const [first] = usedTokens(readings);
+  const ran = [...turns, ...(streamed?.streams ?? [])].filter(
+    ({ exchange }) => isSuccess(exchange) && (hasEvent(exchange, "done") || !hasEvent(exchange, "error")),
+  );
+  const reported = ran.map(({ exchange }) => reportedTokens(exchange));
+  return first === undefined || reported.includes(null) ? null : first + sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Some servers refuse a stream with status 200 and an `error` event. */
+function usageOverstates(evidence: QuotaExhausted): boolean {
+  const accounted = accountedTokens(evidence);
+  const last = usedTokens(evidence.readings).at(-1) ?? 0;
+  return accounted !== null && last > accounted;
+}
+
+/** Some servers send status 200 and then refuse the stream with an `error` event. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
@@ -170,7 +183,7 @@ function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
   const passed = (advancedMs === 0 ? control.sentMs - refusal.answer.endMs : advancedMs) / 1000;
   if (passed < seconds + slackSeconds)
     return inapplicable(`\`retry_after\` is ${seconds} s, longer than the run waited`);
-  // If no request is left in the window, the rate limit may have caused the 429.
+  // A 429 with `Remaining: 0` can come from the rate limit instead of the token quota.
   const isForTokens = hasStatus(control, 429) && (wholeNumberHeader(control, headerNames.rateRemaining) ?? 0) > 0;
   if (!isForTokens) return inapplicable(`the next invoke was not refused for tokens (${outcomeOf(control)})`);
   return breach(
@@ -205,11 +218,18 @@ export const quotaChecks = [
     );
   }),
   check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
-  check("LIM-19", quotaExhausted, ({ batched }) => judgeBatchBeyond(batched), { as: "batches", since: "1.2" }),
-  check("LIM-19", quotaExhausted, ({ started }) => judgeBatchBeyond(started, "operation"), {
-    as: "operations",
-    since: "1.2",
-  }),
+  check(
+    "LIM-19",
+    quotaExhausted,
+    (evidence) => judgeBatchBeyond(evidence.batched, "batch", accountedTokens(evidence)),
+    { as: "batches", since: "1.2" },
+  ),
+  check(
+    "LIM-19",
+    quotaExhausted,
+    (evidence) => judgeBatchBeyond(evidence.started, "operation", accountedTokens(evidence)),
+    { as: "operations", since: "1.2" },
+  ),
   check("LIM-13", quotaExhausted, judgeTokenWait, { as: "tokens", since: "1.2" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;

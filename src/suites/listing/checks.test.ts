@@ -95,6 +95,11 @@ describe("listing", () => {
     expect(judged(listing, id, { first, second })).toBe(expected);
   });
 
+  it("LST-7 proves nothing while the order of the agents changes", () => {
+    const pages = { first: page(1), second: page(2, {}, agents.slice(1, 2)), isReordered: true };
+    expect(judged(listing, "LST-7", pages)).toBe("unproven");
+  });
+
   it("observes what is not stated", () => {
     expect(judged(listing, "LST-8", { listed: page(1) })).toBe("observed");
     expect(judged(listing, "LST-10", { pastTheEnd: page(9), limitOfNone: exchange({ status: 400 }) })).toBe("observed");

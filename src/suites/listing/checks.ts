@@ -20,6 +20,8 @@ import {
   listedByDefault,
   listedOutOfRange,
   pageLimit,
+  identityOf,
+  repeatedAgent,
   secondPageListed,
 } from "./probes.ts";
 
@@ -37,7 +39,9 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/** Whether the document leaves the response open: a page past the end, or a `page` or `limit` below 1. */
+/**
+ * Whether the document leaves the list response open. Examples: a `page` or `limit` below 1, or a page past the end.
+ */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -73,11 +77,6 @@ const pageCases = (all: AllExchanges): ClauseCase<JudgedResponse>[] =>
 
 const noPage = () => unproven("no page has its agents and a complete `pagination`");
 
-export function identityOf(agent: unknown): string {
-  const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
-  return JSON.stringify(id ?? agent);
-}
-
 const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch | null | undefined): Check =>
   checkEvery(
     clause,
@@ -101,7 +100,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // Leaves out requests with only `page` or only `limit`, because a target may require both.
+    // `true` leaves out the exchange, e.g. with only `page` or only `limit`. A target is allowed to require both.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
@@ -161,7 +160,7 @@ export const listing = suite("List agents", [
       whenEmpty: noPage(),
     },
   ),
-  check("LST-7", secondPageListed, ({ first, second }) => {
+  check("LST-7", secondPageListed, ({ first, second, isReordered = false }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
     // If all agents fit on one page, the document does not define the response to a second page.
@@ -169,10 +168,12 @@ export const listing = suite("List agents", [
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)
       return unproven("the number of agents changed from one page to the next");
-    const known = new Set(one.agents.map(identityOf));
-    if (known.size < one.agents.length) return unproven("the agents of one page are not distinguishable");
-    const twice = two.agents.map(identityOf).find((each) => known.has(each));
-    return twice === undefined ? holds() : breach("an agent is on one page only", `${twice} on both`, first, second);
+    if (new Set(one.agents.map(identityOf)).size < one.agents.length)
+      return unproven("the agents of one page are not distinguishable");
+    const repeated = repeatedAgent([one, two]);
+    if (repeated === null) return holds();
+    if (isReordered) return unproven("the order of the agents changed while their pages were read");
+    return breach("an agent is on one page only", `${repeated.id} on both`, first, second);
   }),
   check("LST-11", secondPageListed, (evidence) => {
     const pages = pagesOf(evidence).filter(({ pagination: { page, limit } }) => page > 0 && limit > 0);

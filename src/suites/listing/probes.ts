@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { z } from "zod";
 
+import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -7,14 +10,80 @@ import { getPath } from "../../base/json.ts";
 
 export const pageLimit = 2;
 
+interface TwoPages {
+  readonly first: Exchange;
+  readonly second: Exchange;
+  /** Whether page 1 changed while the pages were read. Absent if the pages were read only once. */
+  readonly isReordered?: boolean;
+}
+
+/**
+ * Maximum number of times to read two pages again. Other probes run meanwhile, and can change the order of the list.
+ */
+const maxRereads = 3;
+
 export const secondPageListed = probe(
   "the second page of the agents is listed",
-  { requests: 1, reads: true, countsTowardWindow: true },
-  async ({ client, discovery }) => ({
-    first: discovery.listing,
-    second: await client.send("GET", `/agents?page=2&limit=${pageLimit}`),
-  }),
+  {
+    requests: (target) => (hasFewRequests(target) ? 1 : 1 + maxRereads * 3),
+    reads: true,
+    countsTowardWindow: true,
+  },
+  async ({ client, discovery: { listing: first }, target }): Promise<TwoPages> => {
+    const list = (page: number): Promise<Exchange> => client.send("GET", `/agents?page=${page}&limit=${pageLimit}`);
+    const second = await list(2);
+    if (hasFewRequests(target) || repeatedAgent(pagesOf({ first, second })) === null) return { first, second };
+    const { pages, isReordered } = await listPages(list, 2, maxRereads);
+    const [page1 = first, page2 = second] = pages;
+    return { first: page1, second: page2, isReordered };
+  },
 );
+
+interface ListedPages {
+  readonly pages: readonly Exchange[];
+  readonly isReordered: boolean;
+}
+
+/**
+ * Lists the first `count` pages. If an agent is on two pages, lists page 1 once more: invokes change the order of a
+ * list
+ * that is sorted by last use. If its order changed, tries again, at most `maxTries` times in all.
+ */
+export async function listPages(
+  list: (page: number) => Promise<Exchange>,
+  count: number,
+  maxTries: number,
+): Promise<ListedPages> {
+  const pages: Exchange[] = [];
+  for (let page = 1; page <= count; page += 1) pages.push(await list(page));
+  const [first] = pages;
+  if (first === undefined || repeatedAgent(pages.flatMap((each) => pageOf(each) ?? [])) === null)
+    return { pages, isReordered: false };
+  const isReordered = !isDeepStrictEqual(agentIdsIn(first), agentIdsIn(await list(1)));
+  return isReordered && maxTries > 1 ? listPages(list, count, maxTries - 1) : { pages, isReordered };
+}
+
+const agentIdsIn = (listed: Exchange): string[] => (pageOf(listed)?.agents ?? []).map(identityOf);
+
+export interface RepeatedAgent {
+  readonly id: string;
+  readonly pages: readonly [Page, Page];
+}
+
+export function repeatedAgent(pages: readonly Page[]): RepeatedAgent | null {
+  for (const [at, page] of pages.entries())
+    for (const earlier of pages.slice(0, at)) {
+      const known = new Set(earlier.agents.map(identityOf));
+      const id = page.agents.map(identityOf).find((each) => known.has(each));
+      if (id !== undefined) return { id, pages: [earlier, page] };
+    }
+  return null;
+}
+
+export function identityOf(agent: unknown): string {
+  const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
+  return JSON.stringify(id ?? agent);
+}
 
 /** Returns the first page of the list, which the pre-flight discovery has read. */
 export const firstPageListed = probe(

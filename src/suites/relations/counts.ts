@@ -10,8 +10,7 @@ import { breach, type Finding, holds, inapplicable, type Unproven, unproven } fr
 import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allSamples } from "../headers/probes.ts";
-import { identityOf } from "../listing/checks.ts";
-import { type Page, pageOf } from "../listing/probes.ts";
+import { identityOf, type Page, pageOf, repeatedAgent } from "../listing/probes.ts";
 import { allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
@@ -45,14 +44,10 @@ const isUnproven = (pages: readonly Page[] | Unproven): pages is Unproven => "ki
 function judgeRepeats(listed: readonly Exchange[]): Finding<never> {
   const pages = readPages(listed);
   if (isUnproven(pages)) return pages;
-  for (const [at, page] of pages.entries())
-    for (const earlier of pages.slice(0, at)) {
-      const known = new Set(earlier.agents.map(identityOf));
-      const twice = page.agents.map(identityOf).find((each) => known.has(each));
-      if (twice !== undefined)
-        return breach("an agent is on one page only", `${twice} on two pages`, earlier.exchange, page.exchange);
-    }
-  return holds();
+  const repeated = repeatedAgent(pages);
+  if (repeated === null) return holds();
+  const exchanges = repeated.pages.map(({ exchange }) => exchange);
+  return breach("an agent is on one page only", `${repeated.id} on two pages`, ...exchanges);
 }
 
 const pageRelations = [
@@ -109,7 +104,7 @@ const usagePairs = (all: AllExchanges): UsagePair[] =>
     ),
   );
 
-/** Two usage reports this far apart may count different months, even if `period` is equal. */
+/** Usage reports of two months can have an equal `period`. Therefore reports this far apart are not compared. */
 const shortestMonthMs = 28 * dayMs;
 
 const usageGrows = relation("USE-10", allExchanges, {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 
+import { sumOf } from "../../base/numbers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { type Discovery, probe } from "../../run/probe.ts";
+import type { Client } from "../../run/send/client.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
 import { alertCrossed } from "../alerts/probes.ts";
-import { pageOf } from "../listing/probes.ts";
+import { listPages, pageOf } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
@@ -123,38 +125,61 @@ export const sessionsAtOnce = probeIfManyRequests(
 );
 
 const pageCount = 3;
-/** A target may reject a larger `limit`. */
+/** A target is allowed to reject a `limit` above this value. */
 const maxLimit = 20;
+
+/**
+ * Maximum number of times to list some pages. In the stage `exclusive`, only probes of other keys change their order.
+ */
+const maxTries = 2;
+
+const requestsToList = (pages: number): number => maxTries * (pages + 1);
 
 export const everyPageListed = probe(
   "all agents are listed on three pages",
-  { requests: (target) => (hasFewRequests(target) ? 0 : pageCount), reads: true, since },
+  {
+    requests: (target) => (hasFewRequests(target) ? 0 : requestsToList(pageCount)),
+    reads: true,
+    stage: "exclusive",
+    since,
+  },
   async ({ client, discovery, target }): Promise<readonly Exchange[]> => {
-    const total = pageOf(discovery.listing)?.pagination.total ?? 0;
+    const total = totalOf(discovery);
     if (hasFewRequests(target) || total < pageCount) return [];
-    const limit = Math.min(maxLimit, Math.ceil(total / pageCount));
-    const pages: Exchange[] = [];
-    for (let page = 1; page <= Math.min(pageCount, Math.ceil(total / limit)); page += 1)
-      pages.push(await client.send("GET", `/agents?page=${page}&limit=${limit}`));
-    return pages;
+    return listByLimit(client, total, { limit: Math.min(maxLimit, Math.ceil(total / pageCount)), count: pageCount });
   },
 );
 
-/** Number of pages to list for each `limit`. A server may repeat agents only for some limits, e.g. 7. */
+const totalOf = ({ listing }: Discovery): number => pageOf(listing)?.pagination.total ?? 0;
+
+async function listByLimit(
+  client: Client,
+  total: number,
+  { limit, count }: { readonly limit: number; readonly count: number },
+): Promise<readonly Exchange[]> {
+  const list = (page: number): Promise<Exchange> => client.send("GET", `/agents?page=${page}&limit=${limit}`);
+  const { pages } = await listPages(list, Math.min(count, Math.ceil(total / limit)), maxTries);
+  return pages;
+}
+
+/**
+ * How many pages the probe lists for each `limit`. Some faulty servers repeat agents only for certain limits, such as
+ * 7.
+ */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 
 export const pagesOfOtherLimitsListed = probeIfManyRequests(
   "some agents are listed with a limit of 1, and of 7",
-  { requests: 5, reads: true, since: "1.2" },
+  {
+    requests: sumOf(Object.values(pagesByLimit).map(requestsToList)),
+    reads: true,
+    stage: "exclusive",
+    since: "1.2",
+  },
   async ({ client, discovery }): Promise<readonly (readonly Exchange[])[]> => {
-    const total = pageOf(discovery.listing)?.pagination.total ?? 0;
-    const lists: Exchange[][] = [];
-    for (const [limit, count] of Object.entries(pagesByLimit)) {
-      const pages: Exchange[] = [];
-      for (let page = 1; page <= Math.min(count, Math.ceil(total / Number(limit))); page += 1)
-        pages.push(await client.send("GET", `/agents?page=${page}&limit=${limit}`));
-      lists.push(pages);
-    }
+    const lists: (readonly Exchange[])[] = [];
+    for (const [limit, count] of Object.entries(pagesByLimit))
+      lists.push(await listByLimit(client, totalOf(discovery), { limit: Number(limit), count }));
     return lists;
   },
 );

@@ -27,6 +27,6 @@ export const burst: Scenario = {
   }),
 };
 
-/** Returns more requests than a minute admits. The maximum is 500, because a machine cannot open more connections. */
+/** Number of requests: more than a minute admits, but at most 500. More would need too many connections at once. */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

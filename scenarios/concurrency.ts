@@ -1,7 +1,10 @@
 import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
-/** Sends more slow requests at once than the key's concurrency limit. Later, sends exactly the limit. */
+/**
+ * First sends more slow requests at once than the key's concurrency limit allows. Then sends exactly as many as the
+ * limit.
+ */
 export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",

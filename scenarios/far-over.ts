@@ -1,7 +1,7 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Sends thirty times the limit per minute, in ten waves. Refusals must stay fast. */
+/** Sends thirty times as many requests as a minute allows, in ten waves. Refusals must stay fast. */
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
@@ -20,11 +20,12 @@ export const farOver: Scenario = {
   speed: realTime,
   seconds: () => 3,
   admitted: (plan) => ({
-    // Later waves should be refused. A limiter that refills continuously may admit a few requests every second.
+    // Waves after the first must be refused. However, a limiter that refills continuously, such as a token bucket, can
+    // admit a few requests.
     ...eachAdmitted(plan, "flood-", { min: 0, max: Math.ceil(plan.limits.perMinute / 60) }),
     "flood-1": plan.minute,
   }),
 };
 
-/** Number of requests in a wave, bounded so that neither load engine becomes the bottleneck. */
+/** Number of requests in a wave. The maximum keeps k6 and autocannon from becoming the bottleneck. */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

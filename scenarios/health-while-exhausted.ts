@@ -1,7 +1,7 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, health, invoke, realTime } from "./traffic.ts";
 
-/** Sends health requests before a key exhausts its limit per minute, and again after that. */
+/** Sends health requests before a key reaches its limit per minute, and while invokes get 429. */
 export const healthWhileExhausted: Scenario = {
   name: "health-while-exhausted",
   title: "health answers 200 while invoke answers 429, and uses up nothing",

@@ -4,7 +4,7 @@ import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 /** Rounds start more than a minute apart, so two rounds never share a fixed or rolling minute. */
 const roundIntervalSeconds = 80;
 
-/** Uses up the limit per hour three times. The third time starts after a pause of an hour. */
+/** Sends at least `perHour` requests, three times. The third time starts after a pause of an hour. */
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
@@ -25,7 +25,7 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // At a higher clock speed, rounds follow each other faster. Allows at most 2,000 requests per second.
+  // Limits the clock speed, because the rounds must average at most 2,000 requests per second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
@@ -40,5 +40,5 @@ const hourSeconds = 3600;
 /** Rounds needed to use up the hourly limit, plus one because a round may span two minutes. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds, because a busy machine may send two rounds within the same minute. */
+/** Extra rounds, in case the target refuses some. For example, a busy machine can send two rounds within one minute. */
 const spareRounds = 2;

@@ -36,7 +36,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // With a `burst`, the load engine needs time to send a minute's requests one by one.
+  // A busy machine needs time to send a minute's requests one by one. Without a published `burst`, no speed gives an
+  // exact verdict.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -67,5 +68,5 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
   ];
 }
 
-/** Maximum number of requests that a minute may admit, if the burst is added to the limit per minute. */
+/** Maximum number of admitted requests in a minute if the burst comes on top. A missing burst counts as `perMinute`. */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

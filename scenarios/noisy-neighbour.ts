@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Number of requests that the quiet key sends each time. */
+/** Number of requests that the quiet key sends every `intervalSeconds`. */
 const turnSize = 8;
 const intervalSeconds = 0.2;
 

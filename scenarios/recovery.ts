@@ -1,7 +1,10 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Uses up the limit three times, and retries after `retry_after`. One round also retries earlier. */
+/**
+ * Uses up the limit three times, and each time retries after `retry_after`. One of the three rounds also retries before
+ * `retry_after` has passed.
+ */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",

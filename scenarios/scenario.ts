@@ -11,7 +11,7 @@ export interface ScenarioLimits {
   readonly tokensPerMonth: number | null;
 }
 
-/** A choice of tiers: by name, or by a property such as a published burst. */
+/** The tiers on which a scenario runs. For example, `published` means each tier with published limits. */
 export type ScenarioTiers =
   | "all"
   | "published"
@@ -27,7 +27,7 @@ export type ScenarioNeed =
   /** The harness runs a server to which the target can deliver webhooks. */
   | "receiver";
 
-/** The traffic of a load test for one tier, and the clauses by which its evidence is judged. */
+/** The traffic of a load test, and the clauses by which its evidence is judged. */
 export interface Scenario {
   readonly name: string;
   readonly title: string;
@@ -54,7 +54,7 @@ export interface Scenario {
   admitted(plan: AdmissionPlan): AdmittedByFlow;
 }
 
-/** Requests of one kind in one traffic shape. All times are those of the target's clock. */
+/** A series of requests with the same key, operation and traffic shape. All times are times of the target's clock. */
 export interface Flow {
   readonly name: string;
   readonly key: KeyRole;
@@ -113,7 +113,10 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/** Minimum `retry_after`, in seconds, for early retries. Must equal `minEarlySeconds` in src/load/judge. */
+/**
+ * Flows retry early only if `retry_after` is at least this many seconds. Must equal `minEarlySeconds` in
+ * src/rules/limits/key-history.ts.
+ */
 const minEarlySeconds = 4;
 /** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
@@ -143,7 +146,9 @@ export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
-  /** How many requests of an unused key are admitted in a minute. Includes the burst if `BURST_ADDS`. */
+  /**
+   * How many requests of an unused key are admitted in a minute. With `burstAdds`, `max` includes the burst allowance.
+   */
   readonly minute: AdmittedBounds;
 }
 
@@ -154,7 +159,10 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Returns bounds for each flow whose name starts with `prefix`. All requests of these flows must be admitted. */
+/**
+ * Returns bounds that require the server to admit every request of the flows whose name starts with `prefix`. A flow
+ * without a known number of requests must have at least one admitted request.
+ */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 

@@ -29,5 +29,5 @@ export const slotsBack: Scenario = {
   admitted: (plan) => allAdmitted(plan, "after-"),
 };
 
-/** Returns when all slots must be free. A server may need 6.5 s to notice a disconnection. */
+/** Returns the time by which all slots must be free. A server can need 6.5 s to notice a disconnection. */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, slowStream, stream } from "./traffic.ts";
 
-/** Sends hundreds of slow and fast streams, fewer at a time than the key's concurrency limit. */
+/** Sends slow and fast streams at once, and stays below the key's concurrency limit. */
 export const streamIntegrity: Scenario = {
   name: "stream-integrity",
   title: "every stream keeps its order and ends once, with hundreds of them at once",

@@ -17,6 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** Requests per second, below the limits per minute and per hour, so that no refusal is legal. */
+/** Requests per second, below the limits per minute and per hour. At this rate, no refusal is legal. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

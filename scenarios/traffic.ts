@@ -18,7 +18,7 @@ export const flow = (name: string, operation: Operation, shape: TrafficShape, ot
   ...other,
 });
 
-/** Returns half of the concurrency slots, because a server may release used slots late. */
+/** Returns half of the concurrency slots. The other half is a reserve for slots that the server frees late. */
 export const halfOfSlots = ({ concurrent }: ScenarioLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
 /** Makes copies of a flow that start at equal intervals, with the names `name-1`, `name-2`, … */

@@ -6,7 +6,7 @@ import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "
 
 import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
-// Bundles the command and its libraries into a folder, on the pinned Node: `node tools/bundle.ts FOLDER`.
+// Bundles the command and its libraries into a folder. Usage: `node_modules/.bin/node tools/bundle.ts FOLDER`.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -21,7 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** Bundled as data, because computing the catalogue at run time would load every suite. */
+/** The bundle contains the computed catalogue as JSON. Computing the catalogue at run time would load every suite. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
@@ -33,7 +33,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** Bundles JSON as strings. As object literals, one file would have a hundred thousand lines. */
+/** Bundles each JSON file as a string. As an object literal, a large file would take a hundred thousand lines. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -63,7 +63,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a slow call in cli-table3, which truncates every cell only for a debug message. */
+/** Removes a slow call from cli-table3. The call shortens the text of every cell, only for a debug message. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {

@@ -16,7 +16,7 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether a later CI job runs all cases of `sampledTestFiles`. This run then skips those files. */
+/** Whether a later CI job runs all cases of `sampledTestFiles`. This run then skips these files. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /** Each `summary` function selects the output to print after a success. */
@@ -43,7 +43,7 @@ const sourceChecks = [
   { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // Runs last, because the linter uses all cores and would slow the tests down.
+  // Runs last, because the linter uses all cores. Tests that run at the same time become slower.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -131,7 +131,7 @@ async function runBuild() {
   }
 }
 
-/** Fills Node's compile cache. If that fails, the tests report it. */
+/** Fills Node's compile cache. Ignores a failed import, because the tests report the failure. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });

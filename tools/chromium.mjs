@@ -24,7 +24,7 @@ function isExecutable(path) {
 }
 
 /**
- * Resolves to `null` if Chromium is installed, otherwise to one line that says what to do.
+ * Resolves to `null` if Chromium is installed, otherwise to a message that says what to do.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */

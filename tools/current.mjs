@@ -14,7 +14,7 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// Path of the fingerprint. A build replaces `dist`, so it also removes the old fingerprint.
+// Path of the file that stores the checkout's fingerprint. A build replaces `dist`, and so deletes this file.
 const stampOf = (root) => join(root, "dist", ".current");
 
 export function fingerprint(root) {
@@ -48,7 +48,9 @@ export function isCurrent(root) {
   }
 }
 
-/** The fingerprint is taken before the build, so that a change during the build is noticed. */
+/**
+ * Stores a fingerprint that was taken before the build. A later fingerprint would hide changes made during the build.
+ */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);

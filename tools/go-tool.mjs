@@ -1,4 +1,4 @@
-// Builds a Go program, pinned by a go.mod, into .cache. This file must run on any installed Node.
+// Builds a Go program into .cache, with the versions in its go.mod. This file must run on any installed Node version.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,8 @@ import { root } from "./setup.mjs";
 
 /**
  * Returns the path of the built program. The path contains a digest of go.mod and go.sum.
- * @param {string} module folder of its go.mod, from the root
+ *
+ * @param {string} module folder of the program's go.mod, relative to the root
  * @param {string} name
  */
 export function binaryFrom(module, name) {
@@ -37,7 +38,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** Lets Go use only the installed toolchain, and no C compiler. */
+/** Without these variables, the `go` command could download a toolchain or call a C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

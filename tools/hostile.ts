@@ -1,4 +1,5 @@
-// Runs the command against hostile targets: `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`.
+// Runs `conformance run` against hostile targets: `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`. AT ONCE: maximum
+// number of concurrent runs.
 import { availableParallelism } from "node:os";
 
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";

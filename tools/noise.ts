@@ -52,7 +52,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
   let red = 0;
   const work = async (): Promise<void> => {
     for (const seed of left) {
-      // Consecutive seeds try every kind of noise with one server, then with the next server.
+      // Consecutive seeds try all kinds of noise on one server, and then on the next server.
       const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
       const began = performance.now();
       const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {

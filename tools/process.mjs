@@ -58,6 +58,6 @@ function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Ignores the error: the process has ended, or the system does not allow it.
+    // Keeps the old priority if the process has ended or the system forbids the change.
   }
 }

@@ -26,7 +26,8 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return setupProblem("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // Options that save time. The pins already list all dependencies, and Python compiles modules when needed.
+  // `--no-deps` saves time, because python-clients.txt lists every dependency. `--no-compile` saves time, because
+  // Python compiles modules when needed.
   const options = [
     "--quiet",
     "--disable-pip-version-check",

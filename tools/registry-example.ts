@@ -53,7 +53,7 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/** Days until the statements expire. With the default of 90 days, the example would become invalid. */
+/** The example statements expire after this many days. The default of 90 days is too short for examples. */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

@@ -11,7 +11,7 @@ const inRoot = (...parts) => join(root, ...parts);
 const installedNode = inRoot("node_modules", ".bin", "node");
 const REQUIRED_NODE = 24;
 
-/** A problem of the set-up: one line that says what to do, and the output of the failed command (`detail`). */
+/** Error that prevents the set-up, such as a failed `npm ci`. `detail` contains the output of the failed command. */
 export class SetupError extends Error {
   constructor(message, detail = "") {
     super(message);
@@ -30,7 +30,7 @@ export function toolEnvironment() {
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
-  // With `NODE_ENV=production`, npm would otherwise leave out the tools.
+  // With `NODE_ENV=production`, npm installs no development dependencies unless `--include=dev` is given.
   const options = ["--include=dev", "--no-audit", "--no-fund"];
   const { code, output } = await capture("npm", ["ci", ...options], { cwd: root, env: hostEnvironment() });
   if (code !== 0) throw installError(code, output);
@@ -155,7 +155,7 @@ function replaceDist(fresh) {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another set-up has just built the same sources.
+    // If `dist` exists again, another process has just built the same sources.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

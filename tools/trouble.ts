@@ -1,5 +1,5 @@
-// Injects errors into runs of the command: `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`.
-// TRIALS is a number, or a time such as `60s`; `list` prints the kinds. `--write` updates docs/trust.md.
+// Injects errors into runs of `conformance`; `list` prints the kinds, `--write` updates docs/trust.md. Usage: `node
+// tools/trouble.ts [TRIALS|60s|list] [AT ONCE] [FIRST SEED] [KIND…] [--write]`.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { tableOf, troubles } from "../src/cli/testing/trouble/all-troubles.ts";

@@ -3,7 +3,7 @@ import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";
 
-/** Flags that turn off the requests which Chromium sends by itself. */
+/** Flags for tests. Several turn off requests that Chromium sends by itself, e.g. `--disable-sync`. */
 const noOwnRequests = [
   "--no-sandbox",
   "--disable-gpu",

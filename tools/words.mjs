@@ -44,7 +44,7 @@ const privateWords = new Map([
   ["wording", "messages"],
 ]);
 
-/** Names that may contain a private word, such as those of other packages. */
+/** Names that are allowed to contain a word of `privateWords`. For example, `reqsMade` is a name of autocannon. */
 const keptNames = new Set(
   "seen told said lost lostShare asked look looked made came strangers afterStrangers saidSeconds atLeastSeconds reqsMade atLeast lookup lookUp LookUp lookUps mapLookUp".split(
     " ",
@@ -57,11 +57,11 @@ const clause =
 const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 
 /**
- * Finds names that contain a private word.
+ * Finds words of `privateWords` in a file's name and its declared names.
  *
- * @param {string} file its path, whose name is checked as well
- * @param {string} text
- * @returns {string[]} a line for each name
+ * @param {string} file path
+ * @param {string} text content
+ * @returns {string[]} one message for each discouraged name
  */
 export function wordsInNames(file, text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/(["'`])(?:\\.|(?!\1)[^\\])*\1/g, "");
@@ -104,7 +104,7 @@ function sourcesIn(root, folder) {
 }
 
 /**
- * Checks every source file.
+ * Finds discouraged names and comments in the source files.
  *
  * @param {string} root of the checkout
  * @returns {string[]} a line for each finding

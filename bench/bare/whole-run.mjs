@@ -4,7 +4,7 @@ import fastify from "fastify";
 import { Pool } from "undici";
 
 const [, , reads, invokes] = process.argv.map(Number);
-/** Number of requests in flight, about as many as in a real run. */
+/** Number of requests in flight. A conformance run has about the same number. */
 const atOnce = 10;
 
 const headers = {

@@ -79,7 +79,7 @@ export const conformanceArgs = (...args: readonly string[]): string[] => [
   ...args,
 ];
 
-/** A running command that acts as a server, such as `conformance serve`, until it is closed. */
+/** A running command that acts as a server, such as `conformance serve`. */
 export interface CommandServer {
   readonly close: () => Promise<void>;
 }

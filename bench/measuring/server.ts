@@ -12,7 +12,7 @@ const usedSchema = z.object({ cpuMs: z.number() });
 
 export interface BenchServer {
   readonly url: string;
-  /** The URLs of all servers that the process runs; empty if there is only one. */
+  /** The URLs of the servers, if the process runs several; otherwise empty. */
   readonly urls: readonly string[];
   /** A valid key; empty if the server requires none. */
   readonly key: string;
@@ -48,7 +48,7 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
   return answer;
 }
 
-/** Measures work. The CPU time is that of the server's process, not of this process. */
+/** Returns the measurement of `work`, but with the CPU time of the server's process. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

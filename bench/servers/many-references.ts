@@ -4,7 +4,10 @@ import { startReference } from "../../src/reference/reference.ts";
 
 const optionsSchema = z.object({ servers: z.int() });
 
-/** Starts several reference servers with real clocks, which all accept the same key. */
+/**
+ * Starts several reference servers with real clocks. Each server issues the same key, because key texts are
+ * predictable.
+ */
 export async function start(options: unknown) {
   const { servers } = optionsSchema.parse(options);
   const started = await Promise.all(Array.from({ length: servers }, () => startReference()));

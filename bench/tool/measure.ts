@@ -87,7 +87,7 @@ export function summarizeRounds(compared: ComparedValue, rounds: readonly Measur
   };
 }
 
-/** Returns subject / baseline. A rate is the inverse of a time. */
+/** Returns subject / baseline. For a rate, divides the baseline's time by the subject's time. */
 export function ratioOf(compared: ComparedValue, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)

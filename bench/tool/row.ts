@@ -6,7 +6,9 @@ export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 
 export type MeasureSide = () => Promise<Measurement>;
 
-/** A row of the benchmark whose servers are running, so that no measurement includes their start. */
+/**
+ * A benchmark row whose servers are already running. Therefore, measurements do not include the start of these servers.
+ */
 export interface OpenRow {
   readonly subject: MeasureSide;
   readonly baseline: MeasureSide;
@@ -16,7 +18,6 @@ export interface OpenRow {
 export interface WorkSize {
   /** Multiplies a number of requests, keys or lines by the scale of the bench run. Returns at least 1. */
   readonly of: (full: number) => number;
-  /** Whether the benchmark does the full amount of work (scale 1). Only such figures are published. */
   readonly isFull: boolean;
 }
 
@@ -28,7 +29,6 @@ export interface BenchRow {
   readonly against: string;
   readonly compared: ComparedValue;
   readonly goal: RowGoal;
-  /** Maximum number of rounds; `null` for no maximum. */
   readonly maxRounds: number | null;
   readonly open: (size: WorkSize) => Promise<OpenRow>;
 }
@@ -46,7 +46,6 @@ export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
   /** The measured value must be at most `value`, in bytes for memory and in milliseconds otherwise. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
-  /** No goal: the row only helps to compare other rows. */
   | { readonly of: "nothing" };
 
 export const maxRatio = (value: number): RowGoal => ({ of: "ratio", is: "at most", value });

@@ -17,7 +17,7 @@ const inputSchema = z.object({
   amount: z.int(),
 });
 
-/** Sends requests with a k6 script. Returns the times of the k6 process for a thousand requests. */
+/** Sends requests with a k6 script. Returns the duration and CPU time of k6 per 1,000 requests. */
 export async function run(input: unknown): Promise<Measurement> {
   const { script, url, key, connections, amount } = inputSchema.parse(input);
   const parts = engineOptionsFor(url, key, { perMinute: amount, concurrent: connections });

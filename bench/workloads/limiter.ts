@@ -17,8 +17,8 @@ const inputSchema = z.object({
 });
 
 /**
- * Number of rate-limit decisions before the memory measurement. During these decisions, V8 compiles the code, so that
- * compiled code is not measured.
+ * Number of rate-limit decisions before the memory measurement. They make V8 compile the code, to keep compiled code
+ * out of the measurement.
  */
 const warmUpDecisions = 20_000;
 /** Minimum number of keys in a memory measurement. With fewer keys, unrelated memory would distort the result. */
@@ -26,7 +26,7 @@ const minMeasuredKeys = 200_000;
 
 type DecideRequest = (name: string) => void;
 
-/** Measures the time of a million decisions on random keys, or the memory of one key. */
+/** Returns the time per million decisions, or the bytes per key, as `of` selects. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
   // The Set makes V8 compute each string's hash before the memory measurement starts.
@@ -60,7 +60,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** The subject of the benchmark: decides on each request as the server does, and reads the header values. */
+/** Returns the function to measure. The function decides on a request and reads the header values, like the server. */
 function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);

@@ -3,7 +3,7 @@ import type { Scenario } from "k6/options";
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
 /**
- * Maximum number of burst requests per virtual user. A virtual user sends its requests one after another.
+ * Maximum number of burst requests per virtual user. A user starts its requests one after another, which takes time.
  */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */
@@ -51,8 +51,7 @@ function executorOf(flow: Flow): Scenario {
 }
 
 /**
- * Returns the number of virtual users for a burst. Four or more, because several k6 processes divide the users among
- * themselves.
+ * Returns the number of virtual users for a burst. If several k6 processes share the burst, each needs its own users.
  */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));

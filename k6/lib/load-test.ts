@@ -19,7 +19,7 @@ export interface LoadTest {
   readonly handleSummary: (data: unknown) => Record<string, string>;
 }
 
-/** Makes a k6 test of a scenario. For `conformance load`, k6 only records the responses. */
+/** Makes a k6 test of a scenario. Under `conformance load`, k6 only records responses, and the harness judges them. */
 export function loadTest(scenario: Scenario): LoadTest {
   const settings = readSettings(__ENV);
   const flows = scenario.flows(settings.limits).map((flow) => atSpeed(flow, settings.speed));
@@ -62,7 +62,7 @@ function iterationOptions(flow: Flow, settings: Settings): IterationOptions {
   };
 }
 
-/** Runs one iteration, and counts exceptions. Without this, k6 would go on after an exception, and exit with 0. */
+/** Runs one iteration, and counts exceptions. The count is needed because k6 exits with 0 after an exception. */
 async function runIteration(iterations: ReadonlyMap<string, IterationOptions>): Promise<void> {
   try {
     const options = iterations.get(exec.scenario.name);

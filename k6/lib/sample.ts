@@ -40,8 +40,8 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `atMs` is a whole millisecond, rounded down. With a fraction added, `sentMs` could be later than the next
-    // request's `sentMs`.
+    // `blocked` has a fraction, but `atMs` is rounded down to whole ms. Their exact sum could exceed the next request's
+    // `sentMs`.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -73,7 +73,7 @@ const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a
 
 const rateNames = rateLimitHeaders.map(nameInGo);
 
-/** Returns the rate-limit headers and `Date`. Splits values at commas, because k6 joins repeated headers. */
+/** Returns the rate-limit headers and `Date`. Splits repeated rate-limit headers, which k6 joins with commas. */
 function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   const sent: [name: string, value: string][] = [];
   rateNames.forEach((name) => headers[name]?.split(",").forEach((value) => sent.push([name, value])));

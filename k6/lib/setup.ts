@@ -8,7 +8,9 @@ import type { Settings } from "./settings.ts";
 /** The setup waits for the next rate-limit window if the current window ends sooner than this. */
 const MIN_WINDOW_SECONDS = 15;
 
-/** The `setup` function of k6. Waits for the other k6 processes, or checks that the target answers. */
+/**
+ * The `setup` function of k6: waits until `startAtMs`, if set. Without `isRecording`, checks that the target answers.
+ */
 export function waitUntilReady(flows: readonly Flow[], settings: Settings): void {
   if (settings.startAtMs !== null) sleepSeconds((settings.startAtMs - Date.now()) / 1000);
   if (settings.isRecording) return;

@@ -8,7 +8,10 @@ export function writeLine(line: SampleLine | EndLine): void {
   console.log(JSON.stringify(line));
 }
 
-/** The `handleSummary` function of k6. Writes the last line of the evidence, or prints the most important numbers. */
+/**
+ * The `handleSummary` function of k6. It writes the last evidence line if the run is recorded, and otherwise prints a
+ * summary.
+ */
 export function summarize(data: unknown, scenario: string, settings: Settings): Record<string, string> {
   if (!settings.isRecording) return { stdout: `${summaryLines(data).join("\n")}\n` };
   writeLine({

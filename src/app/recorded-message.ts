@@ -10,7 +10,9 @@ import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
 import { readEvidence } from "../report/model/report-file.ts";
 import { folderOf, withReadErrors } from "./report-folder/saved-run.ts";
 
-/** The part of a message to print. `all`: everything that a finding shows. `secret`: the webhook's secret. */
+/**
+ * Part of the message to print. `all`: the exchange or delivery as findings show it. `secret`: the webhook's secret.
+ */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
 export interface RecordedPartChoice {

@@ -61,7 +61,10 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Selects the report's checks. Adds newer checks with evidence, and checks of later requirement sets. */
+/**
+ * Selects the report's checks and the checks of later requirement sets. Also selects checks added since the report, if
+ * their evidence was saved.
+ */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -80,7 +83,7 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Keeps the checks of later requirement sets. Leaving them out would hide untested requirements.
+  // Keeps the checks of later requirement sets. Otherwise, the report would not show that they are untested.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -2,7 +2,10 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** Returns the requirement set that `given` names, or the newest one. Errors name the user's `option`. */
+/**
+ * Returns the requirement set named `given`, or the newest set if `given` is undefined. `option` is the option's name
+ * for error messages.
+ */
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;
   if (typeof given === "string" && isRequirementSet(given)) return given;

@@ -1,12 +1,12 @@
 /** The reason why a use case, such as a replay, cannot start. Command line and library phrase it differently. */
 export type UseCaseProblem =
-  /**
-   * `what` names evidence of `check` that a replay cannot send, e.g. deliveries. `does` says how a new run repeats
-   * `what`.
-   */
+  /** A replay cannot send `what`, such as deliveries. `does` says what a new run does, e.g. `sends them again`. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
-  /** The user gave one key, but the requests used several, with these names and environment variables. */
+  /**
+   * The user gave one key, but the run used several. `names` lists those keys; `variables`, the environment variables
+   * to set.
+   */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }

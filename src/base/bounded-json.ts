@@ -11,7 +11,7 @@ export function parseBoundedJson(text: string): unknown {
 
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** A closing bracket's character code minus its opening bracket's, e.g. `]` (0x5d) minus `[` (0x5b). */
+/** Difference between the character codes of `[` and `]`, and also of `{` and `}`. */
 const toClosing = 2;
 
 /** Replaces values nested deeper than 100 levels by `null`. Returns `null` if the brackets do not match. */

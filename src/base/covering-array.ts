@@ -8,20 +8,26 @@ type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface CoveringInput {
   /**
-   * Values by dimension, in the order in which the tested program checks the dimensions. E.g. `{ key: ["free",
-   * "wrong"], body: ["valid", "absent"] }`: the key first.
+   * Values of each dimension. The dimensions are in the order in which the tested program checks them, e.g. `key`
+   * before `body`.
    */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Values that the tested program refuses. After a refused value, it checks no later dimension. */
+  /**
+   * Values that the tested program refuses. After a refused value, the program checks no later dimension, e.g. no
+   * `body`.
+   */
   readonly refused: Choices;
-  /** Rules, e.g. `when` the method is `other`, `only` the body `none` is allowed. */
+  /**
+   * Rules: a row that matches `when` can have only the values in `only`. For example, a row with the method `other` can
+   * only have the body `none`.
+   */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether the rows must cover each pair of values of these two dimensions. */
   readonly isPaired: (one: string, other: string) => boolean;
   readonly counts: (value: string) => boolean;
 }
 
-/** Builds covering arrays: sets of rows that contain every pair of values of two dimensions. */
+/** Builds covering arrays: sets of rows that contain each pair of values in `possiblePairs`. */
 export interface Covering {
   readonly possiblePairs: () => readonly string[];
   /** Returns the names of the value pairs that a row covers, e.g. `key=valid method=GET`. */
@@ -34,18 +40,19 @@ export interface Covering {
 export interface ExtendOptions {
   /** Existing rows. Combinations of three values in these rows do not count as new. */
   readonly known: Iterable<Row>;
-  /** Partial rows to complete. A row that `exclusions` forbid is dropped. */
+  /** Partial rows to complete. Rows that break a rule of {@link CoveringInput.exclusions} are dropped. */
   readonly begun: readonly Row[];
   readonly seed: number;
 }
 
 export interface CoverOptions {
-  /** Names of the pairs that earlier rows cover. `cover` adds the pairs of its new rows. */
+  /** Names of the pairs of values that existing rows contain. `cover` adds the pairs of its new rows to this set. */
   readonly covered: Set<string>;
   readonly seed: number;
   readonly costOf: (row: Row) => number;
   /**
-   * Partial rows, e.g. `{ key: "wrong" }`. `cover` completes and adds each partial row, even if no new pair is covered.
+   * Rows with missing values, e.g. `{ key: "wrong" }`. `cover` completes and adds each row, even if the row covers no
+   * new pair.
    */
   readonly needed?: readonly Row[];
   /** Whether the new rows must cover this pair. Default: they must cover every pair in `possiblePairs`. */
@@ -57,8 +64,8 @@ const tripleRowCandidates = 8;
 const undecided = -1;
 
 /**
- * Builds covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). No npm library accepts existing
- * rows, a cost per row, and refused values.
+ * Builds covering arrays by the AETG algorithm (Cohen and others, IEEE TSE 23, 1997). No npm library builds them with
+ * existing rows, row costs and refused values.
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
@@ -116,7 +123,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // The tested program ignores every value after a refused value.
+        // Skips the pair if a refused value other than `first` comes before `second`. For example, a program that
+        // refuses the key does not check the body.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

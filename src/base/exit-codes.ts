@@ -1,7 +1,10 @@
 export const exitCodes = {
-  /** No clause is broken. The verdict is conformant or partial. */
+  /** No must clause is broken, apart from failures that the baseline lists. */
   fine: 0,
-  /** A must clause is broken, or the baseline is outdated. `--complete` and `--strict` add further reasons. */
+  /**
+   * A must clause is broken, or the baseline is outdated. `--strict` also counts warnings, and `--complete` counts
+   * unexercised must clauses.
+   */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or no check was exercised. */
@@ -11,7 +14,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** The exit codes, highest priority first. A broken clause counts even if something else failed. */
+/** The exit codes, highest priority first. For example, a broken clause outweighs a failure of the harness. */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,

@@ -29,7 +29,7 @@ const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
-/** Hides credentials in URLs and words that look like API keys. Users may enter them by mistake. */
+/** Hides credentials in URLs. Also hides words that look like API keys, which users can enter by mistake. */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
   return text
@@ -54,7 +54,6 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, a key needs a long run of letters or digits. Folder names such as `my_project-files` have only short
-  // runs.
+  // Folder names such as `my_project-files` also begin like a key. But a real key has a long run of letters or digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

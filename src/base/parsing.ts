@@ -9,7 +9,10 @@ export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** Parses JSON, with or without a byte order mark. A problem is a phrase such as "is not JSON". */
+/**
+ * Parses JSON, with or without a byte order mark. Returns a problem such as "is not JSON"; the caller puts the name of
+ * the file before it.
+ */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /** Parses JSON that a person wrote. Reports duplicate names, which `JSON.parse` would accept silently. */

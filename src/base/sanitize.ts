@@ -46,7 +46,7 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/** Maximum length of a grapheme in UTF-16 units: a target can put endless combining marks on one letter. */
+/** Longest grapheme, in UTF-16 units, that is never split. A target can put endless combining marks on one letter. */
 const maxUncutGraphemeUnits = 32;
 
 export function truncate(text: string, most: number): string {

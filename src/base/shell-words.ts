@@ -32,7 +32,10 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
   return expansion(piece, next?.kind === "text" ? next.text : "");
 }
 
-/** Formats a shell variable for double quotes. Adds braces if the text `after` it would extend its name. */
+/**
+ * Formats a shell variable for double quotes. Adds braces if `after` would extend the variable's name, as in
+ * `${KEY}_2`.
+ */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
 

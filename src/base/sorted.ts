@@ -4,7 +4,7 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   for (let index = 0; index < items.length; index += 1) {
     const value = key(items[index] as T);
     values[index] = value;
-    // Most inputs are sorted already. Finding that out costs less than sorting a million numbers.
+    // Most inputs are already sorted, and checking the order costs less than sorting.
     if (index > 0 && !((values[index - 1] ?? 0) <= value)) isSorted = false;
   }
   return isSorted ? values : values.toSorted();

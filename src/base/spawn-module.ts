@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts modules in threads and processes. The single executable contains all modules as one asset,
+// This file starts modules in threads and processes. The single-file executable contains all modules as one asset,
 // `codeAsset`.
 
 export const codeAsset = "code.cjs";
@@ -26,7 +26,6 @@ export function startProcess(callerUrl: string, name: string, options: ProcessOp
   return fork(partMark + name, [], { ...options, execArgv: [], env });
 }
 
-/** Sends a message to the process that started this one. Drops the message if that process has ended. */
 export const sendToParent = (message: Serializable): void =>
   // The empty callback ignores the error of a failed send. Without it, the error would be uncaught.
   void process.send?.(message, undefined, undefined, () => {});
@@ -40,6 +39,6 @@ export function moduleToRun(): string | null {
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
 }
 
-/** Returns the URL of a module, with its caller's extension: `.ts` in the sources, `.js` in the build. */
+/** Returns a URL with the extension of `callerUrl`: `.ts` in the sources, `.js` in the build. */
 const moduleNextTo = (callerUrl: string, name: string): URL =>
   new URL(`./${name}${callerUrl.endsWith(".ts") ? ".ts" : ".js"}`, callerUrl);

@@ -1,8 +1,8 @@
 import { type Command, Help, Option } from "commander";
 
 /**
- * The most used options, grouped by their heading in the help text. `serve --fault` is the option `--fault` of the
- * command `serve` only.
+ * The most used options, grouped by heading in the help text. An entry such as `serve --fault` applies only to the
+ * command `serve`.
  */
 export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],

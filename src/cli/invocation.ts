@@ -20,7 +20,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: ProcessStar
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // A tools folder means a source checkout. An installed package runs as `npx agent-hosting-conformance`.
+  // Only a source checkout has the folder `tools`. Otherwise, this is an installed npm package.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 

@@ -58,7 +58,10 @@ export function withOptions(command: Command, ...tables: readonly OptionTable[])
   return command;
 }
 
-/** Returns the settings of an option that may be given several times. Its value is the list of all values. */
+/**
+ * Returns the definition of an option that users can give several times. The option's value is a list of all values
+ * that the user gave.
+ */
 export const repeatable = (help: string) =>
   ({ help: `${help} (repeatable)`, parse: appendValue, default: [] }) as const;
 

@@ -9,14 +9,14 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
-  // Prevents commander from wrapping help. `wrapHelp` does so later, after `withInvocation` has changed the text.
+  // On a terminal, commander must not wrap help: `wrapHelp` wraps the text that `withInvocation` returns.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
-  // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? wrapHelp(help, process.stdout.columns) : help);
   },
-  // The message quotes the user's arguments. `printLine` removes control characters and secrets.
+  // The message quotes the user's arguments. Therefore, `oneLine` removes control characters, and `printLine` redacts
+  // secrets.
   outputError: (text) => printLine(oneLine(text)),
 };
 

@@ -126,7 +126,8 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
     onStart: (target) => {
-      // Keeps the target's keys out of error messages. The target's test-control API may have just issued some keys.
+      // Error messages must not show the target's keys. Therefore, keys that the test-control API has just issued are
+      // registered here.
       const { name, baseUrl } = registerSecrets(target);
       progress.started(packageVersion(), name, baseUrl);
     },

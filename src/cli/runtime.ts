@@ -34,7 +34,8 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
 /**
- * Makes V8 collect garbage early, which halves a run's memory. Skipped for the embedded server, which would slow down.
+ * Makes V8 collect garbage early, which halves a run's memory. Has no effect with the embedded server, because frequent
+ * collections slow the server.
  */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));

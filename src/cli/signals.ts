@@ -43,7 +43,7 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes the results of a command, which a first signal does not interrupt. Returns the exit code. */
+/** Writes the results of a command, and returns the exit code. The first signal does not interrupt the writing. */
 export async function writeResults(write: () => number | Promise<number>): Promise<number> {
   state.isWriting = true;
   const wasInterrupted = state.firstMs !== null;

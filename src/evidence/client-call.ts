@@ -4,11 +4,14 @@ import type { Exchange, Header, SentRequest } from "./exchange.ts";
 
 /** A request of a client under test, and its response. Times are milliseconds since the start of the run. */
 export interface ClientCall {
-  /** `sentMs`: when the request's head had arrived. `endMs`: just before the response's last byte was written. */
+  /**
+   * `sentMs` is the time when the harness received the request's head. `endMs` is the time just before the harness
+   * wrote the response's last byte.
+   */
   readonly exchange: Exchange;
   /** The failure that the harness injected, such as `429`; `null` if the client got the server's own response. */
   readonly trouble: string | null;
-  /** When the client closed the connection before the end of the response; `null` if it did not. */
+  /** The time at which the client disconnected early; `null` if the client stayed connected. */
   readonly leftMs: number | null;
   readonly receivedUnixMs: number;
 }

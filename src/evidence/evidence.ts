@@ -114,8 +114,9 @@ function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<s
 }
 
 /**
- * Converts the content of `evidence.json` back to evidence. @throws {Error} if it refers to an unknown exchange or
- * delivery
+ * Converts the content of `evidence.json` back to evidence.
+ *
+ * @throws {Error} if it refers to an unknown exchange or delivery
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: StoredById = {

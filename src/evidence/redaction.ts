@@ -36,7 +36,9 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
   return left + text.slice(from);
 }
 
-/** Numbers are redacted only if some secret has eight digits in a row. */
+/**
+ * `redactsNumbers`: whether to redact numbers too. Only a secret with eight digits in a row can leak through a number.
+ */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();

@@ -13,12 +13,12 @@ export interface SecretIndex {
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
+/** Maximum number of times to unescape a text. For example, a JSON text inside a JSON string is unescaped twice. */
 const maxEscapeLayers = 4;
 
 /**
- * Prepares a search for secrets and for parts of secrets. Ignores parts that also occur in the harness's own texts
- * (`isHarnessText`): they reveal nothing.
+ * Prepares a search for secrets and for parts of secrets. Parts that also occur in the harness's own texts
+ * (`isHarnessText`) are no leak.
  */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
@@ -92,8 +92,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Index at which the last hashed block ends. Overlapping substrings share blocks, so hashing continues after this
-    // index.
+    // Index where the last hashed block ends. The next `gram` hashes only blocks that end after this index.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -145,7 +144,7 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/** Extends a match as far as possible. Prefers a complete secret over an equally long part. */
+/** Returns the longest match that contains the text at `from`. Of equally long matches, prefers a complete secret. */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {

@@ -9,7 +9,7 @@ export interface Secret {
 /** Added to the name in `[redacted NAME]` if the text contained the secret without its last character. */
 export const cutOffMark = ", its last character cut off";
 
-/** Added to the name in `[redacted NAME]` for a part or a changed form of the secret. */
+/** `[redacted NAME, in part or changed]` replaces a part of a secret, or an altered secret. */
 export const partMark = ", in part or changed";
 
 /** The prefix of every secret that the harness generates. The prefix alone is not a leak. */
@@ -36,7 +36,7 @@ export interface SecretEncoding {
   readonly prefixLength: number;
 }
 
-/** Encodings of a shorter secret are not searched for, because they occur in texts by chance. */
+/** A secret below this length is searched for only as plain text. Its encodings would match unrelated texts. */
 const minEncodedLength = 6;
 
 /** Returns the forms in which a text may contain a secret, such as reversed, hexadecimal and base64. */
@@ -67,7 +67,10 @@ function unescapedEncodings(value: string): string[] {
   return [once, ...unescapedEncodings(once)];
 }
 
-/** Returns a secret's base64 at three offsets, because its base64 depends on the text before it. */
+/**
+ * Returns the forms that a secret can have inside a longer base64 text. The form depends on the secret's position
+ * modulo 3.
+ */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), text]);
@@ -76,7 +79,10 @@ function base64Encodings(text: Buffer): string[] {
   return [...encodings, ...encodings.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** Returns the name that replaces a match. Its ending tells if the match is only a part of the secret. */
+/**
+ * Returns the name that replaces the text `found`. The ending `cutOffMark` or `partMark` marks a partial or changed
+ * secret.
+ */
 export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;

@@ -4,7 +4,7 @@ export interface UnescapedText {
   readonly places: Uint32Array;
 }
 
-/** Matches escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
+/** Matches invisible characters, and escapes of JSON, programming languages, URLs and HTML. */
 const escapePattern =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
@@ -77,7 +77,7 @@ function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Removes only the backslash, so `\n` becomes `n`. A secret key can contain the letter `n`, but never a line break.
+  // For `\n`, returns `n` instead of a line break. A secret key can contain `n`, but no line break.
   if (plain !== undefined) return plain;
   if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";

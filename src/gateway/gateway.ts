@@ -137,7 +137,8 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // A closed response needs no answer. Forwarding fails, e.g., for an invalid path.
+    // If the client has disconnected, it needs no error response. Otherwise, forwarding failed, for example because of
+    // an invalid path.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }

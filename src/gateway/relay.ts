@@ -81,8 +81,8 @@ export function openRelay(origin: string) {
 }
 
 /**
- * Drops connection headers and `Content-Length`, because bodies may change. A HEAD response has no body and keeps
- * `Content-Length`.
+ * Drops connection headers, and `Content-Length` because the relay can change bodies. Keeps `Content-Length` in a
+ * response to HEAD.
  */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
@@ -131,7 +131,6 @@ export interface OutgoingResponse {
   readonly end: (last?: Uint8Array | string) => void;
   readonly reset: () => void;
   readonly closed: AbortSignal;
-  /** Returns the recorded response. `leftMs`: when the client disconnected before the end, or `null`. */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 

@@ -35,15 +35,20 @@ export interface TroublePlan {
   readonly choose: ChooseTrouble;
 }
 
-/** One error or unusual response of the plan. `steps` returns the responses for a request and its retries. */
+/**
+ * An error or an unusual response that the gateway injects. `steps` returns the responses to a request and its retries.
+ */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** How long a request gets errors, in ms. Later repetitions get normal responses. */
+  /** How long a repeated request gets errors, in ms. After this time, the request gets normal responses. */
   readonly lastsMs?: number;
-  /** Set if the trouble applies to all matching requests of a run, instead of only one. */
+  /**
+   * If set, the item applies to every request of the run that `fits` accepts. Otherwise, the item applies to one
+   * request and its retries.
+   */
   readonly isOfWholeRun?: true;
 }
 
@@ -149,7 +154,7 @@ interface OngoingTrouble {
   made: number;
 }
 
-/** Plans errors and unusual responses for several runs of a client. The first runs get legal responses only. */
+/** Plans what a client's runs get: unusual but legal responses first, errors in later runs. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));
@@ -176,7 +181,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // Prefers requests that the client sends only once, because a repetition would look like a retry.
+    // Keeps an item for a request that the client sends only once, if one fits. Otherwise, the client's normal
+    // repetition would look like a retry.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

@@ -28,7 +28,7 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   );
 }
 
-/** A deliberate fault of the reference server, or a variant: legal behaviour that differs from its default. */
+/** A deliberate fault or a legal variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
   /** Heading of the section in the interface document that the fault or variant concerns. */

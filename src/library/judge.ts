@@ -18,7 +18,7 @@ export interface JudgeOptions extends JudgeScope {
   readonly signal?: AbortSignal;
 }
 
-/** The result of a run, with keys and secrets redacted. */
+/** The result of a run. Keys and secrets are redacted, except the secrets of the harness's own webhooks. */
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
@@ -65,7 +65,7 @@ function readSavedRunOf(folder: string): SavedRun {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // `readSavedRun` throws a `UseCaseError` only for a load report.
+    // `readSavedRun` throws a `UseCaseError` only if the folder holds a load report.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

@@ -9,11 +9,11 @@ import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { line } from "../base/line.ts";
 
-/** Which load to send. Everything has a default. */
+/** Options that select the load to send. Every option has a default. */
 export interface LoadChoice {
   /** Names of scenarios, as `conformance load list` shows them. Default: a few short ones. */
   readonly scenarios?: readonly string[] | "all";
-  /** The load engine to send with. Default: the first one that each scenario supports. */
+  /** The load engine to send with. Default: for each scenario, the first of its supported engines that is installed. */
   readonly engine?: "k6" | "autocannon";
   /** The tier to load. Default: every tier for which the target has a key. */
   readonly tier?: TierName;

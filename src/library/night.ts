@@ -22,13 +22,13 @@ export interface NightOptions extends JudgeScope {
   readonly nights?: number;
   /** Number of nights whose full reports are kept. Default: 30. */
   readonly reports?: number;
-  /** When this signal aborts, the night ends early and is not saved. */
+  /** When this signal aborts, the nightly run ends early and is not saved. */
   readonly signal?: AbortSignal;
 }
 
 /** The result of a nightly run, compared with earlier nights. Keys are redacted. */
 export interface JudgedNight {
-  /** Name of the night in the history. */
+  /** Id of this nightly run. The file of this run in the history has the same name. */
   readonly id: string;
   /**
    * Findings and load counts that are worse than in earlier nights. A load count is, e.g., the number of failed

@@ -45,7 +45,8 @@ export function renderText(
 
 /**
  * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence.
- * @throws {UsageProblem} if there are no exchanges, as in a report of a load
+ *
+ * @throws {UsageProblem} if `evidence` is `null`, e.g. in a load report
  */
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
@@ -68,8 +69,9 @@ export const listFormats = (): FormatEntry[] =>
   });
 
 /**
- * Renders a report in a format. `parts`: only for the format `statement`. @throws {UsageProblem} if the document lacks
- * what the format needs, such as exchanges for `har`
+ * Renders a report in a format. `parts`: only for the format `statement`.
+ *
+ * @throws {UsageProblem} if the document lacks what the format needs, such as exchanges for `har`
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const missing = unavailableReason(name, document);

@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** A running reference server. */
+/** A running reference server. With `await using`, the server stops at the end of the block. */
 export interface ReferenceServer extends AsyncDisposable {
   /** Base URL of the server, which ends in `/v1`. */
   readonly baseUrl: string;
@@ -47,7 +47,7 @@ export interface ReferenceServer extends AsyncDisposable {
   now(): number;
   /** Advances a virtual clock by at most ten years. Resolves when all timers that became due have run. */
   advance(ms: number): Promise<void>;
-  /** Creates a new key. */
+  /** Creates a new key. Without `traits`, the key never expires and has no restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
   /** Creates, updates or deletes a deployment, or changes its health, which causes webhook deliveries. */
   deploy(change: DeploymentChange): void;

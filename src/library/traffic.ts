@@ -14,7 +14,7 @@ import { UsageProblem } from "./errors.ts";
 import { type Judged, toJudged } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
-/** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
+/** Options of {@link judgeRecording} and {@link startProxy}. Every option has a default. */
 export interface TrafficOptions {
   /** Tier of each key, by the key's name in the report, such as `key-1`. `*` means all other keys. Default: unknown. */
   readonly tiers?: Readonly<Record<string, PublishedTier>>;

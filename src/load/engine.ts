@@ -15,7 +15,10 @@ export interface EngineOptions {
   /** Speed of the target's clock, as a multiple of this machine's. Above 1 for the embedded server only. */
   readonly speed: number;
   readonly segments: number;
-  /** Stops the engine. It then returns the evidence so far, with the reason as `stopped`. */
+  /**
+   * When this signal aborts, the engine returns the evidence so far. The field `stopped` of the evidence has the
+   * reason.
+   */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly network: Network;

@@ -27,7 +27,7 @@ export interface Instrumentation {
 
 /** Clauses that need the usage report. Reading it takes two requests of the main key. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses before reading a late usage report again. Only two, because each read may count as a request. */
+/** Pauses before reading a late usage report again. The list is short, because every read can use up a request. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** How long to wait for duplicates after all expected deliveries have arrived. */
@@ -94,7 +94,7 @@ async function refusedForGood(
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load. If requests are missing, reads the report again after `waitsMs`. */
+/** Reads the usage report after the load. While its counts are too low, reads it again after each of `waitsMs`. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -156,7 +156,7 @@ async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs:
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
   let summary = countDeliveries(hook.deliveries());
-  // Counts distinct requests: a duplicate does not replace a missing delivery.
+  // Does not count duplicate deliveries: they could hide a missing delivery.
   while (summary.distinctRequests < expected && hook.droppedCount() === 0) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));
@@ -191,7 +191,8 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // Ignores errors: they mean that the server has ended, which the failed requests of the load show anyway.
+  // Ignores an error, because it only means that the server has ended. The failed requests of the load already show
+  // that.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

@@ -79,5 +79,8 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** Returns the first value that is not `null`. Only one sending process records e.g. the webhook deliveries. */
+/**
+ * Returns the first value that is not `null`. For example, only one of the sending processes records webhook
+ * deliveries.
+ */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -9,10 +9,14 @@ export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
   /**
-   * Reports the current request counts to the watch. If more requests have failed, the watch tries to connect at once.
+   * Tells the watch the current request counts. If the number of failed requests has grown, the watch tries to connect
+   * at once.
    */
   readonly observe: (progress: LoadProgress) => void;
-  /** Waits until an unreachable target is back or counts as dead. Ends the watch and returns the first outage. */
+  /**
+   * Ends the watch and returns the first outage. If the target is unreachable, first waits until it is back or counts
+   * as dead.
+   */
   readonly end: () => Promise<LoadOutage | null>;
 }
 
@@ -41,7 +45,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded to the load. Open connections may still work while new ones are refused. */
+  /** When the target last responded to the load. During an outage, open connections can still get responses. */
   respondedMs: number;
   readonly isRefused: boolean;
 }
@@ -115,7 +119,7 @@ export interface StallTimeout {
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** Extra ms beyond the expected duration that every load gets before it can count as stalled. */
+/** A load can count as stalled only when it exceeds its expected duration by this many ms. */
 const graceMs = 60_000;
 /** After {@link graceMs}, a load counts as stalled if no 2xx or 429 arrives for this many ms. */
 const maxSilentMs = 45_000;

@@ -2,7 +2,6 @@ import { rounded, sumOf } from "../base/numbers.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
 import { atSpeed, type EngineName, type Flow, requestCount, type Scenario, scenarioTiers } from "./scenarios.ts";
 
-/** A scenario on one tier, sent by one engine. */
 export interface LoadTrial {
   readonly scenario: Scenario;
   readonly tier: TierName;
@@ -15,11 +14,10 @@ export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(tr
 
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
-  /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
   /** `first`: the engine that a scenario lists first. `in turns`: the engine changes with each trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Installed engines. A scenario that needs another engine gets a trial, which is skipped later. */
+  /** Installed engines. If none supports a scenario, `chooseTrials` keeps its trials, and the run skips them. */
   readonly engines: readonly EngineName[];
   /** Whether the server can apply the limits that a scenario demands. The embedded server can. */
   readonly usesScenarioLimits: boolean;
@@ -53,7 +51,8 @@ export interface Estimate {
   /** Number of requests that the trial certainly sends, including the harness's own. */
   readonly requests: number;
   /**
-   * Descriptions of flows whose number of requests is unknown. E.g. 5 connections send as many requests as they can.
+   * Descriptions of flows that send an unknown number of requests. For example, a flow sends as many requests as 5
+   * connections can.
    */
   readonly openEnded: readonly string[];
   /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */

@@ -3,18 +3,18 @@ import type { Duplex } from "node:stream";
 
 import { availableFiles } from "../base/open-files.ts";
 
-/** `silent`: no head yet. `incomplete`: no whole body yet. `complete`: a whole delivery. `rejected`: no delivery. */
+/** `silent`: no request head has arrived. `incomplete`: a head has arrived, but not the whole body. */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
 /** Limits the number of a receiver's open connections. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as `rejected`, and later calls `refuse`, which must close the connection. */
+  /** Marks a connection as `rejected`. After a short delay, calls `refuse`, which must close the connection. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   readonly refusedCount: () => number;
 }
 
-/** Maximum number of open connections. Each takes 16 to 75 KB of memory, depending on its head. */
+/** Maximum number of open connections. Each connection takes 16 to 75 KB of memory, depending on the request head. */
 export const maxConnections = 2500;
 /** Number of file descriptors that the receiver leaves free for other parts of the process. */
 const reservedFiles = 192;
@@ -24,9 +24,9 @@ const minConnections = 32;
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
-/** Time within which a delivery usually arrives. Older connections without a delivery are closed first. */
+/** If a connection brings no delivery within this time, it will probably never bring one. */
 const usualDeliveryMs = 1000;
-/** The order in which connections are closed to make room. Connections younger than `minAgeMs` are spared. */
+/** The order in which connections are closed to make room. Each entry skips connections younger than `minAgeMs`. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -41,7 +41,7 @@ const closingOrder = [
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits a server's connections. First closes connections that will probably not bring a delivery. */
+/** Limits a server's open connections. If there are too many, closes one that will probably bring no delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();

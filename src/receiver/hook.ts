@@ -23,9 +23,9 @@ export interface HookPlan {
   readonly otherSecrets?: readonly string[];
   /** Replies in the order of the deliveries; the last reply repeats. If empty, every reply is 204. */
   readonly replies: readonly Reply[];
-  /** Whether a GET counts as a delivery: a sender may follow a redirect with a GET. Default: `false`. */
+  /** Whether a GET counts as a delivery, e.g. a GET that follows a redirect. Default: `false`. */
   readonly takesReads?: boolean;
-  /** Requirement set of the probe that opens the hook, such as 1.1. Absent for 1.0. */
+  /** The requirement set that first contains the hook's probe, such as 1.1. Undefined means 1.0. */
   readonly since?: string;
 }
 
@@ -37,13 +37,16 @@ export interface Hook {
   readonly otherSecrets: readonly string[];
   readonly deliveries: () => readonly Delivery[];
   readonly droppedCount: () => number;
-  /** Whether the receiver begins to reply to `count` deliveries within `realMs`. */
+  /**
+   * Waits until the receiver has begun to reply to `count` deliveries. Resolves to `false` if that takes longer than
+   * `realMs`.
+   */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Sends all replies of the kind `held`. Later `held` replies are sent at once. */
+  /** Sends the replies that this hook held back. Afterwards, this hook holds back no replies. */
   readonly release: () => void;
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
-  /** Abandons this hook, because its probe runs again with a new hook of the same name. */
+  /** Marks this hook as interrupted. The hook's probe runs again and opens a new hook with the same name. */
   readonly setAside: () => void;
 }
 
@@ -61,8 +64,8 @@ export type OpenHook = ReturnType<typeof openHook>;
 
 export interface DeliveryStorage {
   /**
-   * Reserves `bytes` for a delivery and returns `true`, or returns `false` if space is lacking. `stored`: number of
-   * deliveries that the hook already stores.
+   * Reserves `bytes` for a delivery to a hook that already stores `stored` deliveries. Returns `false` if there is no
+   * space.
    */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether a hook with this many stored deliveries is full, and only counts further ones. */
@@ -76,7 +79,7 @@ function plannedReply(earlier: number, replies: readonly Reply[], isReleased: bo
   return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
 }
 
-/** Opens a hook. Calls `onDelivery` with each delivery and its reply, and again if the reply changes. */
+/** Opens a hook. Calls `onDelivery` for each stored delivery, and again if the reply to that delivery changes. */
 export function openHook(
   { name, token, secret, otherSecrets = [], arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
@@ -105,7 +108,6 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // No delivery to update: it was not stored, or the hook is closed.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -174,7 +176,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A cut body also costs time: the receiver reads more than it stores.
+  // Only the ends of a `cut` body are stored. Reading the body also has a cost, so an eighth of its length counts.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;

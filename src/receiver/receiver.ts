@@ -18,7 +18,10 @@ export interface Receiver {
   /** Opens a hook. No other active hook may have the same name. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   readonly deliveries: () => readonly Delivery[];
-  /** Sets a listener for deliveries. It gets a delivery again, with the same id, if the reply changes. */
+  /**
+   * Sets the function that gets each delivery. If a reply changes, e.g. from `held` to `answered`, the function gets
+   * the delivery again, with the same id.
+   */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
   readonly record: () => ReceiverRecord;
   readonly ignored: () => Readonly<IgnoredCounts>;
@@ -33,21 +36,24 @@ export interface ReceiverRecord {
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Number of deliveries so far. After a resume, new ids continue from this number. */
+  /** Number of deliveries so far. A resumed receiver continues its delivery ids from this number. */
   readonly deliveries: number;
 }
 
 export interface ReceiverOptions {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver; `null` if the target uses `listen`. */
+  /** URL at which the target reaches the receiver. `null`: the target uses the address in `listen`. */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
   readonly network?: Network;
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /** Maximum number and size of stored deliveries. Further deliveries are only counted. */
+  /**
+   * Limits the number and total size of stored deliveries, apart from `perHookStorage`. Further deliveries are only
+   * counted.
+   */
   readonly storage?: StorageBounds;
 }
 
@@ -133,7 +139,10 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
-/** A flood to one hook may use up `storage`. Each hook can still store its first deliveries within these limits. */
+/**
+ * Each hook keeps its first `stored` deliveries even if `storage` is full. `bytes` limits all hooks together, not each
+ * hook.
+ */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum storage that one delivery needs, in bytes. The receiver reads no body if less is left. */
 const maxDeliveryBytes = 512 * 1024;

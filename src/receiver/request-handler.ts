@@ -64,7 +64,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** Returns the last two segments of a path. A tunnel may put a prefix before them. */
+/** Returns the last two segments of a path. The path can be longer, because a tunnel can add a prefix. */
 function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };

@@ -3,7 +3,10 @@ import type { ServerResponse } from "node:http";
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { ReceivedDelivery, Reply } from "./hook.ts";
 
-/** Registers a connection that stays open on purpose. `drop` closes the connection when too many are open. */
+/**
+ * Registers a connection that stays open; the returned function unregisters it. If too many connections stay open, the
+ * `drop` of the oldest is called.
+ */
 export type KeepConnection = (drop: () => void) => () => void;
 
 const maxKeptConnections = 64;
@@ -30,7 +33,7 @@ export interface ReplyContext {
   readonly keepOpen: KeepConnection;
 }
 
-/** Sends or begins a reply. Returns the reply to record, which `change` may replace later. */
+/** Starts a reply and returns its record. If the reply ends after the return, `change` gets the final record. */
 export function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":

@@ -91,10 +91,13 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const reachabilityDeadlineMs = 5000;
-/** Maximum number of characters of a response to read. The receiver's own response is shorter. */
+/** Stops reading a response after about this many characters. A longer response cannot come from the receiver. */
 const maxResponseBytes = 4096;
 
-/** Returns why a public URL does not lead to the receiver; `null` if the response is `wanted`. */
+/**
+ * Returns why a request to the public URL does not reach the receiver. Returns `null` if the response has the text
+ * `wanted`.
+ */
 export async function describeUnreachable(
   publicUrl: string,
   url: string,

@@ -27,8 +27,8 @@ const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
 /**
- * Marks an error message that follows the field name directly, e.g. "would not be sent". An unmarked message follows
- * the words "it must be".
+ * Marks messages that follow the field's name directly, e.g. "FIELD would not be sent". Other messages follow "FIELD is
+ * 5; it must be".
  */
 const wholePredicate = { isWholePredicate: true };
 

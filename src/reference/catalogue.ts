@@ -48,7 +48,6 @@ export const allFaults: readonly Patch[] = [
 /** The faults that a usual run must detect. The other faults need a load run. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
-/** All variants. Each variant is another behaviour that the document allows. */
 export const allVariants: readonly Patch[] = [
   ...bodyVariants,
   ...streamVariants,

@@ -15,7 +15,7 @@ export interface VirtualClock extends Clock {
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** Start time of a virtual clock. Like most real start times, it is in the middle of a minute. */
+/** Start time of a virtual clock. Like most real start times, it is not the start of a minute. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** Creates a clock with the machine's time. Its timers do not keep the process alive. */
@@ -47,7 +47,8 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers uses whole milliseconds. A timer that another timer sets takes at least 1 ms.
+      // fake-timers uses whole milliseconds. For a timer set in another timer's callback, fake-timers uses at least 1
+      // ms.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },

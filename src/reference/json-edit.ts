@@ -1,6 +1,6 @@
 import { isObject } from "../base/json.ts";
 
-// A path in this file has the form `a.b.c`. An edit of an absent field changes nothing.
+// Functions that edit JSON fields by paths such as `a.b`. `editField` changes nothing if the field is absent.
 
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
@@ -32,7 +32,6 @@ export function renameField(value: unknown, from: string, to: string): unknown {
     : value;
 }
 
-/** Writes each character outside ASCII as `\uXXXX`, as many JSON libraries do. */
 export function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -9,9 +9,15 @@ export const referenceTiers: TierTable = {
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
 };
 
-/** The restrictions of a key, and its usage before the server's start. Source: Resources, "API key". */
+/**
+ * Restrictions of an API key. `tokensUsedBefore` counts the tokens spent before the server starts. Source: Resources,
+ * "API key".
+ */
 export interface KeyTraits {
-  /** Seconds until the key expires, from the server's start or the key's creation; `null` for never. */
+  /**
+   * Seconds until the key expires; `null` for never. Counted from the server's start or, if the key is issued later,
+   * from then.
+   */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   readonly agents: readonly string[] | null;
@@ -82,7 +88,7 @@ export interface IssuedKey {
 export interface KeyRing {
   readonly keys: readonly ReferenceKey[];
   find(text: string): IssuedKey | undefined;
-  /** Issues a new key. The n-th key that a server issues is the same on every server. */
+  /** Issues a new key. Its text is predictable, such as `fresh_free_000003` for the third key. */
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 

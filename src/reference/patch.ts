@@ -10,7 +10,6 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
 
-/** Returns the new functions with which a fault or variant replaces functions of `base`. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /** A named change of the reference server's behaviour: a fault or a variant. */
@@ -36,7 +35,6 @@ export function applyPatches(patches: readonly Patch[]): Behaviour {
 type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;
 type VariantRow = Omit<FaultRow, "mayAlsoBreak">;
 
-/** Declares a fault that breaks these clauses. `by` completes it with the override that causes the fault. */
 export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) => ({
   by: (override: Override, mayAlsoBreak: readonly ClauseId[] = []): FaultRow => {
     return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
@@ -88,7 +86,10 @@ export const overrideByCount =
     return overrideResult(decision)((result, ...args) => edit(result, (count += 1), ...args))(base);
   };
 
-/** Creates an override that knows how `decision` was last called. `last()` returns the arguments of that call. */
+/**
+ * Creates an override whose functions can call `last()`. `last()` returns the arguments of the latest call of
+ * `decision`.
+ */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
   (base) => {
@@ -110,7 +111,7 @@ type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/** Edits the JSON value that a decision returns. `when` limits the edit to some calls. */
+/** Edits the JSON value that the server's function `decision` returns. `when` selects the calls to edit. */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>
@@ -127,7 +128,7 @@ function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
   };
 }
 
-/** Replaces the status of one in `every` successful responses of an endpoint. */
+/** Replaces the status of an endpoint's successful responses. For example, `every = 3` changes each third response. */
 export const overrideSuccessStatus =
   (endpoint: Endpoint, status: number, every = 1): Override =>
   (base) => {
@@ -162,7 +163,7 @@ export function withoutRateHeaders(
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Writes error bodies in the document's form B, and then applies `edit`. */
+/** Gives error responses the body of `formB`, changed by `edit`. Form B is one of the document's two error formats. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 

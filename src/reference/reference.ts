@@ -48,24 +48,31 @@ export interface ReferenceOptions {
   readonly auth?: "keys" | "none";
   /** Token that callers must send to move the clock or change a deployment. Default: none. */
   readonly controlToken?: string | null;
-  /** Host names at which the test control is on, in addition to loopback names. Default: none. */
+  /** Host names under which `/test-control` works, in addition to loopback names. Default: none. */
   readonly controlHosts?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly tls?: TlsFiles | null;
   /** Folder that keeps webhooks, alerts and deliveries across restarts; created if missing. Default: none. */
   readonly dataFolder?: string | null;
-  /** Private addresses that may get deliveries. A server on loopback always allows loopback addresses. */
+  /**
+   * Private addresses to which the server is allowed to send deliveries. Loopback addresses need no entry if the server
+   * listens on loopback.
+   */
   readonly allowDeliveriesTo?: readonly string[];
-  /** Place of the webhook receivers. With `anywhere`, a virtual clock waits longer for responses of the receivers. */
+  /**
+   * The place where the webhook receivers run. A virtual clock waits longer for responses with `anywhere` than with
+   * `in-process`.
+   * Default: `anywhere`.
+   */
   readonly receivers?: ReceiverLocation;
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Paths of the endpoints for which the document shows no path. Source: Endpoints 10 to 12. */
+/** Paths of the endpoints for which the document (Endpoints 10 to 12) shows no path. */
 const undocumentedPaths = {
   batch: "/agents/{agent_id}/batch",
   operation: "/agents/{agent_id}/operations",
-  /** Path of an entrypoint, relative to the server's origin. */
+  /** Path that executes an agent, relative to the server's origin. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;
 

@@ -1,13 +1,11 @@
 // Tells whether a 502, 503 or 504 came from a gateway or from the target itself.
 
-/**
- * Counts of gateway-like and other responses, for one request or one second. All times are milliseconds of one clock.
- */
+/** Numbers of responses to one request, or within one second. All times are milliseconds of the same clock. */
 export interface ResponseCounts {
   readonly sentMs: number;
-  /** Earliest possible time at which the first of the counted responses began. */
+  /** No response in these counts began before this time. */
   readonly fromMs: number;
-  /** Latest possible time at which the last of the counted responses began. */
+  /** None of the counted responses began after this time. */
   readonly toMs: number;
   /** Number of 502, 503 and 504 responses that look like a gateway's, not like the target's. */
   readonly gatewayLike: number;
@@ -18,20 +16,25 @@ export interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Number of other responses to requests sent within the period. */
+  /** Number of the target's own responses to requests sent within the period. */
   others: number;
 }
 
-/** A period of gateway-like responses ends when this many responses of the target follow. */
+/** After this many other responses, a gateway-like response begins a new {@link GatewaySpell}. */
 const maxOthersBetween = 20;
-/** If there are more isolated gateway-like responses than this, the target itself sent them. */
+/** If more gateway-like responses than this are isolated (see `isIsolated`), the target itself sent them. */
 const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
-/** Share of the load's duration. If 502, 503 or 504 responses last longer, the target itself sent them. */
+/**
+ * Error periods longer than this share of the load come from the target. Exception: periods up to `maxDeploymentMs`.
+ */
 const minWholeShare = 0.8;
 
-/** Returns the periods in which a gateway responded for the target; `null` if the target itself did. */
+/**
+ * Returns the periods in which a gateway sent 502, 503 or 504 instead of the target. Returns `null` if the target
+ * itself sent them.
+ */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
   const spells = findSpells(sorted);
@@ -51,7 +54,8 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Counts only requests sent after the last gateway-like response. Earlier requests may have preceded the outage.
+      // Ignores requests sent before the last gateway-like response. They could have reached the target before the
+      // outage.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -68,6 +72,9 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Whether a second's responses begin less than 1 s after the end of `spell`. */
+/**
+ * Whether these counts of a second follow directly on `spell`. Counts of a single request (`fromMs` is `toMs`) never
+ * do.
+ */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -51,8 +51,8 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
 }
 
 /**
- * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or may send no more
- * requests.
+ * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or reaches its request
+ * limit.
  */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
@@ -118,7 +118,10 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
-/** Runs probes on a shared test clock. Deadlines are longer, because a probe may wait for all others. */
+/**
+ * Runs probes on a shared test clock. A probe's deadline grows with the number of probes, because probes wait for each
+ * other.
+ */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
   time: RunClock,

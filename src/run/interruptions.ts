@@ -11,8 +11,8 @@ export interface Interruptions {
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   readonly takeNextToRerun: () => PlannedProbe | undefined;
   /**
-   * Returns finished probes to rerun after an outage. The outage may have prevented later webhook retries, which checks
-   * judge.
+   * Returns the `isJudgedLater` probes that an outage has affected, e.g. by preventing webhook retries. These probes
+   * must run again.
    */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   readonly lostResult: () => ProbeRunResult;

@@ -10,7 +10,8 @@ export interface ClientSession {
   /** Whether every wrong request of the client is a breach. If `false`, most wrong requests are only noted. */
   readonly isStrict: boolean;
   /**
-   * Runs the command against a server without faults. Throws `TargetUnavailable` if the command fails or sends nothing.
+   * Runs the client's command against a server without faults. Throws `TargetUnavailable` if the command fails or sends
+   * nothing.
    */
   readonly runPlainly: () => Promise<CommandRun>;
   /** Runs the command until the server has injected each kind of error once. */
@@ -19,12 +20,12 @@ export interface ClientSession {
 
 /** A webhook delivery to send. Its `body` is sent unchanged. */
 export interface OutgoingDelivery {
-  /** Description of the case that the delivery tests, such as "a wrong signature". */
+  /** Description of the test case, such as "a wrong signature". */
   readonly what: string;
   readonly body: string;
   /** Headers of this delivery only, such as its signature. */
   readonly headers: readonly Header[];
-  /** How to send the body in pieces. Absent: it is sent at once. */
+  /** How to send the body in pieces. Absent: the body is sent as a whole. */
   readonly pace?: Pace;
 }
 
@@ -33,7 +34,6 @@ export interface SentDelivery {
   readonly exchange: Exchange;
 }
 
-/** Sends deliveries to one receiver, as the service would. */
 export interface DeliverySender {
   readonly secrets: readonly [string, ...string[]];
   readonly events: readonly [WebhookEvent, ...WebhookEvent[]];

@@ -12,7 +12,8 @@ import { firstRequirements, type RequirementSet } from "../spec/requirements.ts"
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
- * The stages of a run, in order. Probes of one key run one at a time from `exclusive` to `limits`.
+ * The stages of a run, in order. In `exclusive`, `concurrency` and `limits`, probes of one key run one at a time.
+ *
  * - `opening`: the first requests of keys, one probe at a time.
  * - `shared`: probes on the main key that can run concurrently.
  * - `agent time`: probes that wait for slow agents.
@@ -20,7 +21,7 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `concurrency`: probes that hold concurrency slots of a key.
  * - `limits`: probes that use up the limits of a key, or try invalid keys.
  * - `coverage`: requests for cases that no other probe has covered.
- * - `next month`: probes that advance the test clock past a month's end, when other probes have no use for it any more.
+ * - `next month`: probes that advance the test clock past the end of the month, after all other requests.
  * - `review`: probes that send nothing, and read the recorded exchanges.
  */
 export const stages = [
@@ -36,7 +37,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Maximum real time of a probe, not counting its waits. A slower probe loses its evidence. */
+/** Maximum real time of a probe, not counting its waits. A slower probe counts as skipped. */
 export const probeDeadlineMs = 180_000;
 
 export interface ProbeContext<N extends Need = never> {
@@ -46,9 +47,9 @@ export interface ProbeContext<N extends Need = never> {
   readonly target: Target;
   readonly recorder: Recorder;
   readonly outages: OutageMonitor;
-  /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
+  /** The first exchanges of the run. Probes use these exchanges as evidence instead of repeating the requests. */
   readonly discovery: Discovery;
-  /** Opens the webhook receiver, for probes that can also run without it. */
+  /** Opens the webhook receiver. Probes that list `receiver` in `needs` use `given.receiver` instead. */
   readonly receiver: () => Promise<Receiver>;
   readonly readOnly: boolean;
   readonly coverageSeed: number;
@@ -68,11 +69,14 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** Two more requests for the agent list or the usage, if the target offers only one of them. */
+  /**
+   * Two more GET requests to the agent list or the usage, if the target lacks the other. They show whether rate limits
+   * count GET requests.
+   */
   readonly again?: readonly Exchange[];
   /** Health responses of the agents that discovery found. */
   readonly health: readonly Exchange[];
-  /** The first invoke of the agent that discovery chose; `null` if it chose none. */
+  /** Discovery's invoke of the agent that it chose; `null` if discovery sent no invoke. */
   readonly invoked: Exchange | null;
 }
 
@@ -102,15 +106,21 @@ interface ProbeTraits {
   readonly executions?: number | ((target: Target) => number);
   /** Waiting time that the probe needs, apart from waits for its key's rate limit. Default: none. */
   readonly waits?: WaitOptions;
-  /** Keys that the probe uses instead of the main key. It also uses the keys in `needs`. */
+  /** Keys to use instead of the main key. A key that the probe needs, such as `keys.second`, is used in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The limit that the probe uses up, to judge how each endpoint then refuses requests. */
   readonly usesUp?: KeyState;
   /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;
-  /** Whether the probe judges how many requests were sent. It runs even after `maxRequests`. */
+  /**
+   * Whether the probe's evidence also covers requests of earlier probes. Such a probe runs even if `maxRequests` is
+   * reached.
+   */
   readonly countsRequests?: true;
-  /** Whether the probe sends one GET that may count toward a limit. It runs before limits are used up. */
+  /**
+   * Whether the probe sends GETs that can count toward a rate limit. With a low limit, the probe runs before the limit
+   * tests.
+   */
   readonly countsTowardWindow?: true;
   /** Whether checks also judge what happens after the probe, such as retries of a delivery. */
   readonly isJudgedLater?: true;
@@ -123,28 +133,33 @@ interface TierProbeTraits {
   readonly optionalWaitSeconds?: number;
   readonly usesUp?: KeyState;
   readonly window?: (tested: TierUnderTest) => number;
-  /** Approximate agent executions. Default: one for each request. */
+  /**
+   * Approximate number of agent executions. Default: the number of requests if the probe needs an agent, otherwise 0.
+   */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
-  /** Whether the probe may run for several tiers at once, on a test clock that they share. */
+  /** Whether the probe can run for several tiers concurrently, with one shared test clock. */
   readonly concurrent?: true;
 }
 
 interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
-  /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
+  /** Requirement set that added the probe; default 1.0. Checks of older sets ignore the probe's requests. */
   readonly since?: RequirementSet;
-  /** Returns the evidence for a check of the given requirement set. Leaves out the requests of newer probes. */
+  /**
+   * Returns the evidence for a check of the given requirement set. Leaves out requests of probes that later requirement
+   * sets added.
+   */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
 interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, N> {
   readonly stage?: Stage;
-  /** Whether the probe sends only GET requests, so that it also runs in read-only mode. */
+  /** Whether the probe sends only GET requests. If so, the probe also runs in read-only mode. */
   readonly reads?: true;
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** The objects that the probe creates if its key has few requests. Default: the same as `creates`. */
+  /** The objects that the probe creates if its key admits few requests a minute. Default: the same as `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 
@@ -226,7 +241,7 @@ export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender)
   deliver,
 });
 
-/** Creates a probe that runs the command of a client. Such probes run one at a time, in their order. */
+/** Creates a probe that runs the tested client's command. Client probes run one at a time, in the order of the plan. */
 export const clientProbe = <E>(name: string, observe: (session: ClientSession) => Promise<E>): Probe<E> => ({
   ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
     Promise.reject(new Error(`the probe "${name}" judges a client, not a server`)),

@@ -12,9 +12,9 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** Exchanges that another program recorded, such as a browser in a HAR file. */
+/** Exchanges that another program recorded. For example, a browser saves them as a HAR file. */
 export interface RecordedTraffic {
-  /** The server and its keys. A key that checks must not rely on is marked as expired. */
+  /** The server and its keys. Keys that are not proven usable are marked as expired. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -73,7 +73,7 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/** Reports one outage, because the server may have been restarted during the recording. */
+/** Reports one outage, because nobody knows whether the server restarted during the recording. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 export const noExchange: Exchange = {
@@ -88,8 +88,9 @@ export const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * The returned function gives the maximum advance of the test clock at the time `ms`. Uses `clockMs` of the next
- * exchange.
+ * Returns a function from a time to the test clock's offset at that time: the offset of the next exchange, or
+ * `maxClockMs`
+ * if no exchange follows.
  */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;

@@ -20,7 +20,7 @@ export interface ClientRunOptions extends PartyRunOptions {
 export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
   runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
 
-/** Effectively no deadline: the longest delay of a timer in Node. Each run of the command has its own deadline. */
+/** Node's longest timer, so probes have no real deadline. Instead, each run of the client's command has a deadline. */
 const probeDeadlineMs = 2 ** 31 - 1;
 
 async function runClientProbes(

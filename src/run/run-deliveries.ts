@@ -15,7 +15,7 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 
 export interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
-/** Maximum duration of a run. A receiver that never responds takes about half of this, because of timeouts. */
+/** Maximum duration of a run. If the receiver never responds, the timeouts take about half this time. */
 const maxRunMs = 20 * 60_000;
 
 /** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */

@@ -9,7 +9,7 @@ import type { ClientContext } from "./send/send-request.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
 export interface PartyRunOptions {
-  /** Describes the client or the receiver in the form of a target. */
+  /** The client or receiver that the run tests. The type `Target` describes clients and receivers, too. */
   readonly target: Target;
   readonly suites: readonly Suite[];
   readonly signal: AbortSignal;
@@ -17,7 +17,10 @@ export interface PartyRunOptions {
   readonly onProbe?: (run: ProbeRun) => void;
 }
 
-/** Plans the probes of a client or a receiver. `runProbes` must call `onProbe` after each probe. */
+/**
+ * Plans the probes of a client or a receiver, and passes them to `runProbes`. This callback must call `onProbe` after
+ * each probe.
+ */
 export async function runParty(
   options: PartyRunOptions,
   maxMs: number,

@@ -20,10 +20,9 @@ export interface StageContext {
   readonly hasWebhookAgent: boolean;
   readonly hasFewRequests: boolean;
   readonly availableRequests: () => number;
-  /** Real time that one probe may take, without its waits. Default: `probeDeadlineMs` of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe, and calls `onAdmitted` before each of its requests. */
+  /** Runs one probe. Calls `onAdmitted` before each request, to take the request from the probe's budget. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -116,8 +115,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // With a test clock, a short outage does not end the probe. Otherwise, the abandoned probe would continue to
-    // advance the clock.
+    // With a test clock, a short outage does not abandon the probe. An abandoned probe would continue to advance the
+    // clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

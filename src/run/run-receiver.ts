@@ -53,7 +53,11 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
-    /** Starts the receiver at the first call. @throws {ReceiverError} if nobody can reach the receiver */
+    /**
+     * Starts the receiver at the first call.
+     *
+     * @throws {ReceiverError} if nobody can reach the receiver
+     */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
       opening ??= start(webhooks.listen, webhooks.publicUrl);
@@ -62,7 +66,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Returns a sentence about deliveries that were not stored; `null` if all were. */
+    /** Returns a sentence about deliveries that were not stored; `null` if there are none. */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
       const arrived = opened?.record().deliveries ?? 0;

@@ -16,7 +16,7 @@ export interface RunRecord {
   readonly runs: readonly ProbeRun[];
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** The state from which another process can start the receiver again at the same address. */
+  /** Saved state of the receiver. Another process can use this record to restart the receiver at the same address. */
   readonly receiver: ReceiverRecord | null;
   /** The receiver, if the option `keepsListening` left it open. */
   readonly listening: Receiver | null;
@@ -107,8 +107,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Turns breaches into errors after this machine ran out of a resource, e.g. ports. Without breaches, turns the first
- * judgement into an error.
+ * Turns breaches into errors, because this machine ran out of a resource such as ports. Without any breach, the first
+ * judgement becomes an error to show the problem.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

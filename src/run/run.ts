@@ -48,14 +48,16 @@ export interface RunOptions extends SendingOptions {
    * these keys. Default: `false`.
    */
   readonly announces?: boolean;
-  /** Why the run must not send anything, as a sentence for the report. Nothing is judged. */
+  /**
+   * A sentence that says why nothing can be judged. If set, the run sends nothing, and the report shows the sentence.
+   */
   readonly obstacle?: string;
 }
 
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/** Runs the probes that the suites need on a target, and judges the evidence. The promise never rejects. */
+/** Runs the suites' probes on a target, and judges the evidence. The promise never rejects. */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(
     options.signal,
@@ -65,7 +67,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // `end` aborts all waits on the run's clock. An open receiver still needs these waits.
+    // `end` aborts all waits on the run's clock. A receiver that keeps listening still needs these waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -138,7 +140,7 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** Repeats the discovery with another key if that key has a higher limit than the current one. */
+/** If the client's key is not the main key, repeats the discovery with the main key. */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,

@@ -14,19 +14,22 @@ export type Setting =
   | "unbounded requests"
   | "watch";
 
-/** Names what would enable a skipped check, e.g. the setting `maxWaitMs`. `anyOf` lists alternatives. */
+/** Something that would enable a skipped check, e.g. the setting `maxWaitMs`. `anyOf` lists alternatives. */
 export type Enabler =
   | string
   | { readonly need: Need | Setting }
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
-/** Why a check or a probe was skipped. Names no setting, because library and command line name settings differently. */
+/** Why a check or a probe was skipped. {@link Messages} adds the names of settings, e.g. a flag on the command line. */
 export type SkipCause =
   | string
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** Reports write: "`consequence`: `maxWaitMs` does not leave the time to `purpose`". */
+  /**
+   * Example of the text: "no time left to send so many requests (`purpose`): the threshold was not crossed
+   * (`consequence`)".
+   */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
@@ -46,7 +49,7 @@ export interface AgentWithoutPath {
   readonly agent: string;
 }
 
-/** Why a check or a probe was skipped. `needs`: what would enable it; `null` if `reason` says so. */
+/** Why a check or a probe was skipped. If `needs` is `null`, reports show only `reason`. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;
@@ -58,7 +61,7 @@ export interface SkipText {
   readonly needs: string | null;
 }
 
-/** Turns skip causes into texts. The texts name flags on the command line, and options in the library. */
+/** Turns skip causes into texts. The command line's texts name flags; the library's texts name options. */
 export interface Messages {
   readonly reason: (reason: SkipCause) => string;
   readonly needs: (enabler: Enabler) => string;
@@ -81,7 +84,7 @@ export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: n
 
 export const fastSkip: SkipReason = { reason: { why: "fast" }, needs: need("fast") };
 
-/** Thrown if the run cannot or must not do something. The current probe then counts as skipped. */
+/** Thrown to end the current probe. The run then counts the probe as skipped. */
 export class SkipError extends Error {
   override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
@@ -92,7 +95,7 @@ export class SkipError extends Error {
   }
 }
 
-/** Thrown if the run has too little waiting time left for a wait, or if the test clock cannot be advanced. */
+/** Thrown if a wait is longer than the remaining waiting time. Also thrown if the test clock cannot be advanced. */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }
@@ -106,7 +109,6 @@ export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-/** Whether the error means that requests or waiting time are used up. The probe then returns its evidence. */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
@@ -128,7 +130,7 @@ export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }
 
-/** Thrown when a must clause is broken, in a run that stops at the first such breach. */
+/** The error that ends a run at its first broken must clause. */
 export class FirstBreach extends SkipError {
   override readonly name = "FirstBreach";
 

@@ -4,7 +4,10 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
-/** `own`: suites of the broken clauses, then `short`. `short`: keys of two tiers. `full`: everything. */
+/**
+ * `own`: the suites of the broken clauses, then `short` if these suites miss the fault. `own` and `short` leave out
+ * some tests of tiers.
+ */
 export type TrialExtent = "own" | "short" | "full";
 
 export interface TrialScope {

@@ -8,9 +8,9 @@ import type { PatchTrial } from "./trial.ts";
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
-  /** The findings that are wrong, because all the variants are legal. */
+  /** Failed clauses and errors of the harness. Legal variants must not cause any. */
   readonly complaints: readonly string[];
-  /** The smallest set of variants found that still causes complaints; empty if there are no complaints. */
+  /** A reduced set of `variants` that still causes complaints. Empty if there are no complaints. */
   readonly fewest: readonly string[];
 }
 

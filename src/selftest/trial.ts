@@ -24,7 +24,10 @@ export interface PatchTrial {
   readonly redChecks: readonly string[];
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** The readings of clauses that the server follows, as `CLAUSE=reading`. */
+  /**
+   * The observed readings, as `CLAUSE=reading`, e.g. `WHK-1=answers-201`. A reading is a behaviour that the clause
+   * allows.
+   */
   readonly readings: readonly string[];
   /** Texts of the findings of the checks in `redChecks`. */
   readonly said: readonly string[];
@@ -33,8 +36,8 @@ export interface PatchTrial {
 }
 
 /**
- * Maximum costs of a trial. With `all` tiers, runs take up to 11,000 requests and 650 executions; retries may add a
- * few.
+ * Maximum costs of one trial. Without retries, a run with `all` tiers takes up to 11,000 requests and 650 agent
+ * executions.
  */
 const maxCosts = {
   all: { requests: 11_300, executions: 680 },
@@ -58,10 +61,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // `announces` makes the run look for other clients with its keys. A fault of the limits must not look like another
+    // `announces` also enables the search for other clients. That search must not take a limit fault for another
     // client.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A server with wrong limits admits more requests, so its run may cost as much as one with all tiers.
+    // A patch of the limits can make a run send more requests. `maxCosts.all` allows that.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
@@ -151,11 +154,13 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** A variant must not cause skipped `must` checks, because a similar real server would get no verdict. */
+/**
+ * A variant must not cause skipped `must` checks. Otherwise, a real server with the same behaviour is not fully judged.
+ */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Gives skip reasons by their internal names, without command-line flags. */
+/** Formats skip reasons with internal names. For example, it prints `{"need":"maxWaitMs"}` instead of `--max-wait`. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

@@ -43,7 +43,10 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Returns a function that makes clauses of one level. Default: clauses for servers, since requirement set 1.0. */
+/**
+ * Returns a function that makes clauses of one level. By default, a clause binds servers and counts from requirement
+ * set 1.0 on.
+ */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -38,7 +38,7 @@ export type JudgedId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
 }[ClauseId];
 
-/** Ids of the clauses of level `gap` that a run can observe. */
+/** Ids of clauses with the level `gap`: questions that the document leaves open and that a run can observe. */
 export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];

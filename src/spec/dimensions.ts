@@ -18,8 +18,8 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The properties of a request and their values, in the order in which a server checks them. A value in `refused` makes
- * the server refuse the request.
+ * The properties of a request, in the order in which a server checks them. `refused` lists the values that a server
+ * must refuse.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -83,10 +83,13 @@ export const dimensions = {
 export type Dimension = keyof typeof dimensions;
 export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
 
-/** The limit of a key that the run has used up. */
+/** The state of a key after the run has used up one of its limits. For example, `hour used up`. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
-/** A rule: a request with the values in `when` must have one of the values in `only`. */
+/**
+ * A rule: if a request matches `when`, `only` lists its possible values. For example, a request with the method `other`
+ * can only have the body `none`.
+ */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
   readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -207,13 +210,12 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/**
- * Dimensions that depend on earlier requests. Each may be combined only with the listed dimensions, e.g. `age` with
- * `key`.
- */
+/** Dimensions whose value depends on earlier requests. Each is combined only with the dimensions in its list. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
-/** Kinds of keys that a server must reject, with their names in reports. Source: Authentication, API key. */
+/**
+ * Kinds of keys that a server must reject, with their columns in the coverage table. Source: Authentication, API key.
+ */
 export const rejectedKeyKinds = {
   "no key": "none",
   "a wrong key": "wrong",

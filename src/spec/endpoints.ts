@@ -60,7 +60,9 @@ export const endpointNames = Object.keys(publishedEndpoints) as readonly Endpoin
 
 export interface EndpointCall {
   readonly endpoint: EndpointName;
-  /** Values as sent, by the name of the parameter: `agent_id`, `webhook_id`, `operation_id`. */
+  /**
+   * Values of the path parameters by name: `agent_id`, `webhook_id`, `operation_id`. The values stay percent-encoded.
+   */
   readonly parameters: Readonly<Record<string, string>>;
 }
 

@@ -2,7 +2,9 @@
 export const streamEvents = ["start", "chunk", "error", "done"] as const;
 export type StreamEventName = (typeof streamEvents)[number];
 
-/** Event types of webhooks; `agent.*` stands for these four. Source: Events, "Webhook events". */
+/**
+ * Event types of executions. The subscription `agent.*` selects all four. Source: Events, "Webhook events".
+ */
 export const executionEvents = ["agent.invoked", "agent.completed", "agent.failed", "agent.timeout"] as const;
 export const deploymentEvents = [
   "deployment.created",

@@ -41,7 +41,7 @@ export type MessageKind =
   /** An object that the document assigns to no particular endpoint, e.g. an operation handle. */
   | { readonly kind: "anywhere" };
 
-/** A table of fields in the document, or a place where the document omits the fields. */
+/** A table of fields in the document. `fields` is `null` if the document omits the table. */
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;

@@ -1,6 +1,6 @@
 import { advisory, type ClauseTable, must } from "./clause.ts";
 
-/** Names of the headers in the document (Limits, Scope of limits 2; Authentication 4; Delivery security 1). */
+/** Names of the documented headers. Sources: Limits, "Scope of limits" 2; "Authentication" 4; "Delivery security" 1. */
 export const headerNames = {
   rateLimit: "X-RateLimit-Limit",
   rateRemaining: "X-RateLimit-Remaining",
@@ -80,7 +80,7 @@ export type HeaderClauseId = keyof typeof headerClauses;
 
 interface RateHeader {
   readonly header: string;
-  /** Unit of a numeric header; only times may have decimals. An array lists the accepted texts instead. */
+  /** Unit of a numeric header, or the list of accepted texts. Only times can have decimals. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
   /** The clauses about the header. The first clause requires exactly one header with an accepted value. */

@@ -21,7 +21,7 @@ export const outline: readonly Section[] = [
 
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** Returns the places of the document that state a clause: headings, and item numbers under them. */
+/** Returns where the document states a clause, as headings and numbered items: `Authentication`, `Authentication 3`. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));

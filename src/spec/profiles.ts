@@ -7,7 +7,9 @@ export type Profile = (typeof profileNames)[number];
 
 interface ProfileContent {
   readonly summary: string;
-  /** Headings of the document, or beginnings of headings. Their clauses belong to the profile. */
+  /**
+   * Beginnings of document headings, e.g. `Authentication 4`. The clauses under these headings belong to the profile.
+   */
   readonly sections: readonly string[];
   /** Clauses of the profile that are not under the headings in `sections`. */
   readonly clauses: readonly ClauseId[];
@@ -63,7 +65,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   limits: {
     summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
     sections: ["Limits", "Endpoints / 9. Read key usage"],
-    // Clauses from other headings. Their tests need a request that a limit refused.
+    // A limit must refuse a request before these clauses can be tested.
     clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
     sources: ["keyUsage"],
   },

@@ -6,10 +6,7 @@ export type RequirementSet = (typeof requirementSets)[number];
 /** The default requirement set for servers: the last one that added a requirement for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
-/**
- * The newest requirement set, used for clients, webhook receivers and configuration files. These have no requirements
- * before 1.2.
- */
+/** The newest requirement set. Only this set judges clients, webhook receivers and configuration files. */
 export const latestRequirements: RequirementSet = "1.2";
 
 /** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */
@@ -17,7 +14,10 @@ export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
-/** Whether the set `requirements` contains a requirement added in `since`. An unknown set counts as the newest. */
+/**
+ * Whether a requirement added in set `since` is part of set `requirements`. An unknown set counts as later than all
+ * known sets.
+ */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
 function ageOf(name: string): number {

@@ -12,7 +12,7 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Long, because some targets respond to a clock advance only after their deliveries. */
+/** Timeout of a control call. Some targets send all due webhooks before they respond to a clock advance. */
 const callDeadlineMs = 30_000;
 /** Default time until an advance of the clock takes effect. `near`: the target runs on this machine. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
@@ -20,7 +20,7 @@ const defaultSettleMs = { near: 150, far: 1000 } as const;
 /** Thrown if an HTTP call from the target file fails, e.g. `clock.advance` gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether a retry may help, because no response arrived or a gateway sent it. */
+  /** Whether a retry can help: there was no response, or a gateway sent the response. */
   readonly isTemporary: boolean;
   readonly status: number | null;
 
@@ -110,7 +110,7 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(isLongEnoughForSecret);
 }
 
-/** Only longer values are redacted: short ones, such as `yes`, occur in other texts. */
+/** Whether to redact a value. Short values, such as `yes`, also occur in other texts. */
 const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
 /** Replaces `${seconds}` and `${milliseconds}`. A value that is only a placeholder becomes a number. */
@@ -131,7 +131,10 @@ const keyUseSchema = z.object({
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
 });
 
-/** Returns a function that asks the target for its unused keys. If the request fails, the set is empty. */
+/**
+ * Creates a function that returns the names of keys unused since `freshAt`. Without a valid response, the function
+ * returns an empty set.
+ */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {
@@ -144,7 +147,8 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // Not `<=`: if the target's clock stands still, a later use also happens at `freshAt`.
+    // If the target's clock stands still, every use of a key has the time `freshAt`. Therefore the comparison is `<`,
+    // not `<=`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));

@@ -38,7 +38,7 @@ export interface NetworkSettingsSource {
   readonly folder: string;
 }
 
-/** Reads proxy and certificates. The default is the proxy in HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** Reads the proxy and the certificates. Without a `proxy` setting, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. */
 export function readNetwork(
   settings: NetworkSettings,
   { nameOf, folder }: NetworkSettingsSource,

@@ -11,7 +11,9 @@ const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
-/** Adds the fields that the target file states for the agent. Leaves an invalid `query` as it is. */
+/**
+ * Adds the agent's fields from the target file to a body or each batch item. Skips objects without a string `query`.
+ */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
   const sent = tryParseJson(text);
@@ -54,7 +56,10 @@ interface Edit {
 const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
-/** Replaces the `query` of a request by the agent's own query, which may contain the original one. */
+/**
+ * Returns the edit that replaces a request's `query` by the query from the target file. In the target file, `{query}`
+ * stands for the original query.
+ */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
   if (found === undefined) return [];
@@ -97,7 +102,7 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/** Removes from a sent body the fields that the target file adds for the agent. */
+/** Removes from a sent body the fields that {@link withOwnFields} added. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;

@@ -9,7 +9,7 @@ import { agentRoles, type AgentRole, isRequestRole, type RequestRole } from "./t
 
 const positiveInteger = z.int().positive();
 const nonEmptyText = z.string().min(1);
-/** Without its first slash, a path appended to the base URL could change the host name. */
+/** Must begin with a slash. Otherwise, `https://example.com` plus `.org/run` would name another host. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -249,7 +249,7 @@ export const targetFileSchema = z
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
-    // The JSON schema for editors lacks the `refine` condition above, so it is repeated here.
+    // Repeats the `refine` condition of `keys`. The JSON schema for editors leaves out `refine` conditions.
     anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 

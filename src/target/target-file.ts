@@ -91,7 +91,8 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` by an environment variable. Keeps `${seconds}` and `${milliseconds}`, which a test clock replaces.
+ * Replaces `${NAME}` by an environment variable. Keeps `${seconds}` and `${milliseconds}`, the placeholders in requests
+ * to a test clock.
  */
 function insertVariables(
   value: unknown,
@@ -228,7 +229,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/** Without a named agent for streams, uses the agent for invokes. */
+/** If `streaming` is absent, uses the agent `answering` for streams, too. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -254,7 +255,6 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can probably reach a receiver on loopback, but the user has not promised that.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;

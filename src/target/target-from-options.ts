@@ -43,7 +43,7 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
 export interface ReceiverTargetOptions {
   readonly url: string;
   readonly secrets: readonly string[];
-  /** Values of additional headers, which may be secret and are redacted. */
+  /** Values of additional headers. Each value is redacted, because it can be a secret. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }

@@ -9,7 +9,7 @@ import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
-/** Header with the token of a test control: an HTTP API that gives the harness keys and agents. */
+/** Header for the token of a test control. A test control is an HTTP API that issues keys and lists agents. */
 export const controlTokenHeader = "X-Control-Token";
 
 const offerSchema = z.object({
@@ -66,7 +66,10 @@ export type ProvidedTarget =
   | { readonly kind: "provided"; readonly target: Target }
   | { readonly kind: "failed"; readonly sentence: string };
 
-/** Adds the keys and agents of the test control. `assume` adds placeholder keys, to plan a run. */
+/**
+ * Adds to the target the keys and agents that its test control provides. `assume` adds placeholder keys, which suffice
+ * to plan a run.
+ */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
   if (control === null) return { kind: "provided", target };
@@ -130,7 +133,6 @@ async function withKeys(target: Target, missing: readonly MissingKey[], issue: I
   return {
     ...target,
     keys: { ...target.keys, ...Object.fromEntries(issued.map((key) => [key.name, key])) },
-    // New keys are unused, so the target need not be asked.
     unusedKeys: unusedKeys && (async () => new Set([...(await unusedKeys()), ...names])),
   };
 }
@@ -142,7 +144,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // Drops `streaming` if it is only a copy of `answering`, so that the test control can name another agent.
+  // If `streaming` is only a copy of `answering`, an agent from the test control can replace it.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

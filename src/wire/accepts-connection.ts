@@ -11,7 +11,10 @@ const maxConnectMs = 2000;
  */
 const minOpenMs = 30;
 
-/** Whether the server or its proxy accepts a TCP connection. Also `true` if this machine has no free port. */
+/**
+ * Whether the server or its proxy accepts a TCP connection. Also `true` if this machine lacks a resource, such as a
+ * free port.
+ */
 export async function acceptsConnection(
   url: string,
   network: Network,
@@ -25,7 +28,7 @@ export async function acceptsConnection(
     limit = harnessLimitOf(error);
     if (limit !== null) onHarnessLimit?.(limit);
   });
-  // Without reading, Node would not notice the end of the connection.
+  // Reads the socket, because otherwise Node would not notice the end of the connection.
   socket.resume();
   const deadline = new AbortController();
   try {

@@ -30,7 +30,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // Accepts an untrusted certificate only to read it. No request is sent on this connection.
+  // Accepts an untrusted certificate, because this connection only reads the certificate and sends no request.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),

@@ -47,7 +47,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     pieceArrived: (): void => void part.refresh(),
     stop,
     /**
-     * Reason for the abort, e.g. a passed deadline; `null` if not aborted. `us`: the harness closed the request on
+     * First reason that `stop` got; `null` if none. The reason `us` means that the harness closed the request on
      * purpose.
      */
     reason: (): string | null => reason,

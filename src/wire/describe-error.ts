@@ -71,7 +71,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether an earlier request used the connection. The server may then have closed it as idle. */
+/** Whether the request failed on a reused connection. The server can have closed that connection as idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;

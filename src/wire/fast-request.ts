@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** A request of a load test, sent thousands of times. It can only be stopped by a deadline. */
+/** A request sent with low overhead, e.g. in a load test. Only a deadline can abort it. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -34,7 +34,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection, probably without reading the request. */
+  /** Whether the server closed a reused connection, probably before it read the request. */
   readonly isStale: boolean;
 }
 

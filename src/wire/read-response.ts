@@ -28,8 +28,8 @@ export const strictBounds: ReadBounds = {
 };
 
 /**
- * Maximum time without an event in a stream, even if comments arrive. Longer than an agent's default timeout of 30
- * seconds.
+ * Maximum time without an event in a stream, even if comments arrive. This maximum exceeds an agent's default timeout
+ * of 30 seconds.
  */
 const maxEventlessMs = 35_000;
 /** Rule for closing a stream that the server leaves open. The harness closes the stream `ms` after its final event. */
@@ -89,7 +89,7 @@ export async function readBody(raw: Readable, headers: readonly Header[], readin
   return { body: recorder.body(), ending, events: stream.events };
 }
 
-/** Closes the connection of a stream `closing.ms` after its final event, even if the server goes on sending. */
+/** Closes the connection `closing.ms` after the final event of a stream, even if more data arrives. */
 function closeAfterLastEvent({ watch, closing }: BodyReadContext) {
   let timer: NodeJS.Timeout | null = null;
   return {

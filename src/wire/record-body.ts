@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Body, Header } from "../evidence/exchange.ts";
 
 const maxWholeBytes = 256 * 1024;
-/** Bytes recorded from the beginning and from the end of a body longer than `maxWholeBytes`. */
+/** Bytes recorded from each end of a body longer than `maxWholeBytes`. */
 const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;

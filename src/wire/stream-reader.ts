@@ -11,7 +11,7 @@ export interface StreamBounds {
 /** Maximum length of one event, in characters. Parsing stops at a longer event. */
 const maxEventChars = 1024 * 1024;
 
-/** Parses an event stream. Calls `onEvent` with all events so far. */
+/** Parses an event stream. After each event, calls `onEvent` with all events so far. */
 export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

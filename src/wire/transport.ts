@@ -22,7 +22,7 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
-/** A request to send. `key` is the name of its API key, which the exchange records. */
+/** A request to send. `key` is the name of its API key, not the key itself. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -31,15 +31,18 @@ export interface OutgoingRequest {
   /** Default: UTF-8. */
   readonly encoding?: "latin1";
   readonly key: string | null;
-  /** Sends the body in pieces. Default: at once. */
+  /** How to send the body in pieces. By default, the whole body is sent at once. */
   readonly pace?: Pace;
-  /** Deadlines for this request, if shorter than those of the transport. */
+  /** Deadlines for this request. A deadline longer than the transport's has no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Allows at least this time for the response head, whatever {@link deadlines} say. */
   readonly minHeadMs?: number;
   /** Called after each event of a stream. `true` closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When to close a stream that the server leaves open after its final event. Default: at a deadline. */
+  /**
+   * When to close a stream that the server leaves open after its final event. Default: when a deadline passes, such as
+   * `exchangeMs`.
+   */
   readonly closing?: StreamClosing;
 }
 
@@ -55,7 +58,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Like `open`, but faster. Cannot be closed early, and does not parse a stream. */
+  /** Like `open`, but faster. The caller cannot close the exchange early, and stream events are not parsed. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -71,7 +74,8 @@ export interface TransportOptions {
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /**
-   * Called if a closed idle connection makes the transport repeat a request. The server may receive the request twice.
+   * Called if the transport resends a request because the server closed an idle connection. The server can receive this
+   * request twice.
    */
   readonly onLost?: (exchange: Exchange) => void;
 }
@@ -232,7 +236,7 @@ const bodyOf = ({ body, encoding, pace }: OutgoingRequest): string | Buffer | Re
   return body === null || pace === undefined ? body : pacedBody(body, pace);
 };
 
-/** Counts the chunks of a body as they arrive. A Node stream may join them. */
+/** Counts the chunks of a body as they arrive, because a Node stream can later join several chunks. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

@@ -21,7 +21,7 @@ interface CheckRow {
   readonly since: RequirementSet;
 }
 
-/** Returns the file of a requirement set, with a line for each clause and each demand of a load scenario. */
+/** Returns the content of a requirement set's file. `demands` lists the load checks without a clause. */
 export function requirementsFile(requirements: RequirementSet): string {
   const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);
   const checks: readonly CheckRow[] = allSuites.flatMap((suite) => suite.checks).filter(counts);

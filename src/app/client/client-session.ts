@@ -33,7 +33,10 @@ interface SessionTools {
 }
 
 const maxRuns = 40;
-/** Time limit for starting runs with injected errors. Slow commands get more time. */
+/**
+ * Time in which runs with injected errors can start. For a slow command, this time is `maxTroubledRatio` times the
+ * duration of the first run.
+ */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;
 

@@ -39,7 +39,10 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/** Maximum number of connections that a client opens. Each needs two file descriptors in this process. */
+/**
+ * Maximum number of connections in this process. A client's request uses two: to the gateway, and to the reference
+ * server.
+ */
 const maxConnections = 256;
 
 /** Runs a client's command against the reference server, and judges its requests by the clauses for clients. */

@@ -21,14 +21,15 @@ export interface EndedCommand {
   readonly end: CommandEnd;
   readonly durationMs: number;
   /**
-   * The last 4,000 characters of the command's output. Empty with `showsOutput`: the command then writes to standard
-   * error directly.
+   * The last 4,000 characters of the command's output. With `showsOutput`, the output goes to standard error, and this
+   * text is empty.
    */
   readonly output: string;
 }
 
 export function assertCommand([program]: CommandLine): void {
-  // Windows finds programs by other rules. There, only starting the program shows that it is missing.
+  // Windows searches for programs differently, for example by adding `.exe`. Therefore, this function checks nothing on
+  // Windows.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);

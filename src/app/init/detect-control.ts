@@ -50,7 +50,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/** Agent that is created and deleted to cause deployment events. No other probe uses this agent. */
+/** Id of an extra agent for `deployment.created` and `deployment.deleted`. The target's own agents are not deleted. */
 const deployedAgentId = "newcomer";
 
 function deploymentTriggers(

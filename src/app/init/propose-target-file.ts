@@ -34,10 +34,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/**
- * Roles that need a certain query, e.g. a query on which the agent fails. `agent` is the chosen agent that receives
- * this query.
- */
+/** For each role, the user can give a query that causes `behaviour`. The query goes to `agent`. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },

@@ -7,9 +7,9 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /** Ids of the checks to repeat. If a check no longer exists, its clause's id. */
+  /** Ids of the checks to repeat. If a check no longer exists, the list contains its clause id instead. */
   readonly only: readonly string[];
-  /** All suites, with additional `companions` probes for the failed checks. */
+  /** All suites. Each failed check also lists the probes that recorded its evidence, as `companions`. */
   readonly suites: readonly Suite[];
   readonly coverageSeed?: number;
 }
@@ -18,7 +18,10 @@ const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || findi
 
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
-/** Returns the checks that found a breach or could not judge. Throws if no run can repeat them. */
+/**
+ * Returns the checks that found a breach or ended with an error. Throws if no check failed, or if the report is not of
+ * a server run.
+ */
 export function failedChecks(
   { report, evidence }: ReportDocument,
   suites: readonly Suite[],

@@ -42,7 +42,6 @@ export type JudgedTarget = RedactedRun & { readonly target: Target };
 
 /** Each connection needs two file descriptors, because client and server share this process. */
 const maxEmbeddedConnections = 128;
-/** Maximum number of connections to other targets, not counting probes of concurrency limits. */
 const maxTargetConnections = 32;
 
 export const connectionsOfRun = (target: Target | null): number =>

@@ -14,7 +14,10 @@ import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** From this length on, the redactor recognizes an altered key by its unchanged characters. */
+/**
+ * Minimum length of a key to recognize its altered forms by unchanged characters. Altered forms of shorter keys are
+ * secrets, too.
+ */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
 

@@ -11,7 +11,7 @@ import type { Target } from "../../target/target.ts";
 /** Placeholders for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret looks random. Redacting a common word would damage unrelated texts. */
+/** Whether a secret is safe to redact. Redaction of a common word would damage unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };

@@ -98,7 +98,8 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A pod's log has one JSON object per line. Skips `JSON.parse`, which takes long to fail on a long log.
+  // A k6 log has one JSON object per line, and is not one JSON document. Parsing a long log as one document would waste
+  // time.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

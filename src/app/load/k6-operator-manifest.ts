@@ -21,7 +21,7 @@ export function k6OperatorManifest(
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // The webhook receiver runs in the harness, which has ended when the pods send the load.
+  // The pods send the load after the harness has exited. Therefore, the harness cannot receive webhooks.
   if (trial.scenario.needs.includes("receiver"))
     throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
   // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.

@@ -142,7 +142,7 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Default scenarios without a test clock. Only a few, because keys rest for a minute between scenarios. */
+/** Default scenarios without a test clock. The list is short, because keys rest for a minute between scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names. An empty list stands for the default scenarios. */

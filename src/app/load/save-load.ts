@@ -16,7 +16,10 @@ import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 export interface RedactedLoad {
   readonly document: ReportDocument;
   readonly digests: Digests;
-  /** The folder with the written files; `null` if there are none. Temporary if the chosen folder was not writable. */
+  /**
+   * The folder with the written files; `null` if no files were requested. A temporary folder replaces a chosen folder
+   * that is not writable.
+   */
   readonly folder: string | null;
 }
 

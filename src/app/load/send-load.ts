@@ -194,7 +194,7 @@ async function runAndSaveTrials(
   } finally {
     events.done();
   }
-  // `onWait` adds the planned length of a pause. A stopped load ends its pause early.
+  // A stopped load ends its pause early, but `onWait` has already added the full pause.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }

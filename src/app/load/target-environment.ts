@@ -53,8 +53,8 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // A target may deliver due webhooks before it confirms a clock advance. Until the confirmation, the test clock
-    // counts as lagging.
+    // Trials with webhooks ignore a lag of the test clock. The target can confirm an advance late, after its
+    // deliveries.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });

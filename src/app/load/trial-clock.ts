@@ -13,11 +13,14 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** How long to watch whether a test clock moves by itself. Headers show only whole seconds. */
+/**
+ * Time to watch whether a test clock moves by itself. Several seconds are needed, because headers show only whole
+ * seconds.
+ */
 const observationMs = 3000;
 /** How far to advance a test clock when testing whether the header times follow the clock. */
 const testAdvanceMs = 5000;
-/** The server's clock has moved if two header times differ by at least this much. */
+/** The server's clock has moved if its time changes by at least this much. */
 const minChangeSeconds = 0.5;
 
 export interface ServerTimes {
@@ -107,7 +110,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/** How long to retry. A target that is redeployed may not respond for some seconds. */
+/** How long to retry a failed advance. A target can be unavailable for some seconds during a deployment. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
@@ -145,7 +148,10 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
   }
 }
 
-/** Controls a test clock: `beginMinute` starts a new minute window, `keepInStep` makes it follow real time. */
+/**
+ * Controls a test clock. `beginMinute` starts a new minute window; `keepInStep` makes a standing clock follow real
+ * time.
+ */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;

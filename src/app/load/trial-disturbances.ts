@@ -16,7 +16,7 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
-  /** Whether a lagging test clock is harmless, e.g. for a trial that counts only deliveries. */
+  /** Whether a lag of the test clock is ignored, as in trials with webhooks. */
   readonly mayLag: boolean;
 }
 

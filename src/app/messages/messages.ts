@@ -4,7 +4,7 @@ import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reaso
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
 export interface MessageTerms {
-  /** Returns the name of a setting for the user, such as `--max-wait` or `maxWaitMs`. */
+  /** Returns the user's name for a setting: `--max-wait` on the command line, `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
   readonly hints: Readonly<
     Record<

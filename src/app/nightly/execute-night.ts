@@ -136,14 +136,14 @@ export interface NightEvents {
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a run and its load. `maxRequests` limits the total of both; `readOnly` omits the load. */
+/** Options of one night: a run, then a load. `maxRequests` limits both together, and `readOnly` omits the load. */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
   /**
-   * Parameters of the load; `null` sends no load. `engine` must not be `in turns` (alternating): only results of one
-   * engine are comparable.
+   * Parameters of the load; `null` for no load. `engine` must not be `in turns`, because results of alternating engines
+   * are not comparable.
    */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;

@@ -75,7 +75,10 @@ export interface Retention {
   readonly reports: number;
 }
 
-/** Removes the oldest nightly runs and their reports, half-written files, and reports without a run. */
+/**
+ * Keeps only the newest nightly runs and reports, as many as `keep` says. Also removes leftovers older than a day, such
+ * as half-written files.
+ */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => nightFileName.test(name));

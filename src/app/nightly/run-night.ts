@@ -80,7 +80,7 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // Reads the history again, because another job may have saved a nightly run since.
+  // Reads the history again: another job may have saved a nightly run during this one.
   const history = readHistory(folder, Date.now());
   write(join(folder, trendPageFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));

@@ -114,7 +114,7 @@ export interface KeyRow {
   /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Maximum total wait of the requests with this key, in seconds; 0 if the target has a test clock. */
+  /** Maximum time in seconds that the run waits while it uses this key. Zero if the target has a test clock. */
   readonly waitSeconds: number;
 }
 

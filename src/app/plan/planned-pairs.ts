@@ -8,7 +8,10 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Number of combinations of request properties, such as endpoint and key, that a run will try. */
+/**
+ * Counts combinations of request properties, such as endpoint and key. The plan covers `covered` of `total`
+ * combinations.
+ */
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
@@ -16,11 +19,11 @@ export interface PlannedPairCounts {
 }
 
 /**
- * Counts of the pairs of request properties, e.g. endpoint and key, that a run will try. `triples`: combinations of
- * endpoint, kind of key, and used-up limit (if any).
+ * Counts pairs of request properties, such as endpoint and key. `triples` counts combinations of endpoint, key and
+ * limit state, e.g. `hour used up`.
  */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether unplanned requests may try further pairs. If so, `covered` is only a minimum. */
+  /** Whether `covered` is a lower bound: the run possibly covers more pairs. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;

@@ -23,8 +23,8 @@ export interface RunPlan {
   /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
   /**
-   * Requests sent before the first probe, e.g. to list agents. `sends` includes health requests; `requests` does not
-   * count them.
+   * Requests sent before the first probe, e.g. to list agents. `requests` leaves out health requests, which no limit
+   * counts.
    */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];

@@ -73,7 +73,7 @@ async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** Enough microtasks for another waiting probe to send its request. */
+/** After each request, a probe waits this many microtasks. Meanwhile, another probe can send its request. */
 const handoverMicrotasks = 10;
 
 interface SimulationContext {
@@ -99,7 +99,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // Probes of this stage wait for a new minute window themselves, so their requests are not delayed any further.
+  // A `limits` probe needs no simulated requests: `waitSeconds` already contains its waits.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -159,7 +159,10 @@ export async function findSufficientWaitMinutes(
 }
 
 const maxSearchedMinutes = 24 * 60;
-/** A first simulation includes optional waits. The search starts this much below the first simulation's total wait. */
+/**
+ * The first simulation includes optional waits, so its total wait can be too long. The search starts this many minutes
+ * below that total.
+ */
 const searchMarginMinutes = 2;
 
 /** Virtual time advances after this many event-loop turns without a new timer. */

@@ -73,13 +73,18 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 
 export type OpenQuestion =
   | { readonly kind: "which agent" }
-  /** Unknown: the tier of `key`. Until a response shows the tier, the run stays below the free tier's limits. */
+  /**
+   * The tier of the key is not known yet. Until a response shows the tier, the run stays below the free tier's limits.
+   */
   | { readonly kind: "tier of a key"; readonly key: string }
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   | { readonly kind: "retries" }
-  /** `executions`: maximum number of additional agent executions if `GET /usage` does not count against rate limits. */
+  /**
+   * Unknown: whether `GET /usage` counts toward the rate limits. If it does not, the run needs up to `executions` more
+   * invokes.
+   */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** Unknown: how many unplanned requests the run will send, e.g. retries after 429. */
+  /** The number of unplanned requests is unknown. For example, the run can retry after a 429. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

@@ -5,7 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 /** Minimum jump of the `Date` header that counts as an advance of the server's test clock. */
 const minJumpMs = 5000;
 
-/** Detects that clients advance the server's test clock. Call `withClock` when an exchange ends. */
+/** Detects advances of the server's test clock from its responses. Call `withClock` when an exchange ends. */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;
@@ -37,7 +37,7 @@ function serverTimeMs(exchange: Exchange): number | null {
   const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
   );
-  // Ignores a reset time in milliseconds, which breaks clause HDR-14. It would look like a jump of the clock.
+  // Accepts only seconds. A reset time in milliseconds breaks clause HDR-14, and would look like a clock jump.
   const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
   return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
     ? (reset - resetAfter) * 1000
@@ -46,8 +46,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/**
- * Number of clock advances to keep. An exchange needs an older advance only if 1,000 advances happen during the
- * exchange.
- */
+/** Number of clock advances to remember. An older one matters only to an exchange that lasts through 1,000 advances. */
 const maxAdvances = 1000;

@@ -5,12 +5,12 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
 const maxKeptPerBreach = 5;
-/** Maximum number of kept exchanges. Further exchanges are kept only if they show a breach. */
+/** Once the store holds this many exchanges, it adds only exchanges that show a breach. */
 const maxKeptExchanges = 1500;
 /** Maximum total size of kept exchanges. Further exchanges are kept only if they show a breach. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a bounded store of exchanges. It keeps the first exchanges of each kind, and proofs of breaches. */
+/** Creates a bounded store. It keeps the first exchanges of each kind, and the exchanges that show a breach. */
 export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();

@@ -16,7 +16,10 @@ export interface JudgeWorkerData {
   readonly tierName: string;
 }
 
-/** A message from the proxy to the judging thread. `skipped`: number of exchanges that were not sent. */
+/**
+ * A message from the proxy to the judging thread. `skipped`: number of exchanges that the proxy did not send to this
+ * thread.
+ */
 export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
@@ -38,7 +41,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/** Users of the proxy can enable skipped checks by one option only: the tier option. */
+/** `needs` always names the tier option: no other proxy option can enable a skipped check. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
@@ -56,7 +59,7 @@ const trafficJudge = startTrafficJudge({
 
 const judgingIntervalMs = 5000;
 const minPausedWorkMs = 20;
-/** Aborted when the proxy asks for the report, so that the user does not wait for pauses. */
+/** Ends the pauses of this thread when the proxy asks for the report. The user then waits less. */
 const pauses = new AbortController();
 
 let work = Promise.resolve();

@@ -38,17 +38,20 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-/** Maximum number of keys that get a name. All further keys count as hidden. */
+/** Maximum number of keys that get a name. All further keys share the name `hidden key`. */
 const maxNamedKeys = 5000;
 const minBatchSize = 2000;
 /** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
-/** Judges traffic in batches. The final report judges only the kept exchanges, which are its evidence. */
+/**
+ * Judges traffic in batches, and keeps some exchanges as evidence. The final reports judge the kept exchanges; the
+ * server's report adds breaches of earlier batches.
+ */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
-  // After an advance of the clock, times cannot be compared with rate-limit windows.
+  // After an advance of the server's test clock, checks cannot compare times with rate-limit windows.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();

@@ -179,8 +179,8 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 const dateResolutionMs = 1000;
 
 /**
- * Returns how many milliseconds to add to each response's times. Some programs record times that are too early,
- * compared with `Date`.
+ * Returns the milliseconds to add to each response's times. This corrects recorded times that are too early for the
+ * `Date` header.
  */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

@@ -43,7 +43,10 @@ export interface JudgeRecordingOptions {
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
   readonly counted?: number;
-  /** Breaches that were found earlier in the same traffic, by check id. The evidence may lack their exchanges. */
+  /**
+   * Breaches that the proxy found earlier in the same traffic, by check id. The recording can lack the exchanges that
+   * prove these breaches.
+   */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
@@ -165,7 +168,7 @@ function relativeToStart(
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-/** Removes all bodies from evidence, and the results of probes, because they contain bodies. */
+/** Removes the bodies of all exchanges. Also removes the results of all probes, because the results contain bodies. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

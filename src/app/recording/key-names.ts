@@ -10,11 +10,14 @@ const hiddenKeyName = "hidden key";
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** The recording contains a name instead of the key, as the harness's own evidence does. */
+  /**
+   * The recording contains the name of the key instead of its value. Evidence files of the harness also contain only
+   * key names.
+   */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/** Names the key of each exchange. If no key is shown, as in Chromium's archives, all keys count as hidden. */
+/** Names the key of each exchange. If an archive has no keys, like Chromium's archives, all names are `hidden key`. */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
   const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");
@@ -28,7 +31,8 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
 }
 
 /**
- * Marks an unusable key as expired, because `usableKeys` leaves out expired keys. Checks of limits then ignore the key.
+ * An unusable key is marked as expired. Therefore, `usableKeys` leaves the key out, and checks of limits ignore the
+ * key.
  */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
@@ -46,9 +50,10 @@ interface NamedKey {
 }
 
 /**
- * Creates a namer of keys in recorded exchanges: `key-1`, `key-2` and so on.
- * @param given names that the recording has in place of keys; `null` to treat such names as hidden keys
- * @param maxKeys maximum number of keys that get a name; all further keys count as hidden
+ * Names the keys of recorded exchanges: `key-1`, `key-2` and so on.
+ *
+ * @param given names of keys whose values the recording omits, e.g. `main`; `null` to treat these keys as hidden
+ * @param maxKeys maximum number of named keys; all further keys are treated as hidden
  */
 export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infinity) {
   const known = new Map<string, NamedKey>();
@@ -122,7 +127,10 @@ const secretHeaders: ReadonlySet<string> = new Set([
 
 const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
-/** Removes secrets from the usual headers and fields. Secrets elsewhere are redacted later, with the report. */
+/**
+ * Removes secrets from known places, such as `Cookie` headers and `api_key` fields. The report later redacts secrets in
+ * other places.
+ */
 export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {

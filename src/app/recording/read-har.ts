@@ -89,7 +89,8 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
 }
 
 /**
- * Assumed duration of an exchange without recorded times. A day, because no response reports a longer `execution_time`.
+ * Assumed duration of an exchange without recorded times. A day is longer than any `execution_time` that a response
+ * reports.
  */
 const assumedDurationMs = 86_400_000;
 

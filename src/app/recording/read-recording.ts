@@ -98,7 +98,10 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
   return { exchange: shiftExchange(kept, startMs), gaps: isCut ? ["no body"] : [] };
 }
 
-/** Estimates the recording's start (Unix ms) from `Date` headers, which omit milliseconds. */
+/**
+ * Estimates the recording's start (Unix ms) from `Date` headers. Uses the latest estimate, because `Date` omits
+ * milliseconds.
+ */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");

@@ -28,7 +28,10 @@ export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
-  /** Times are Unix milliseconds. Saved evidence without any `Date` header keeps times since the start of its run. */
+  /**
+   * Times are Unix milliseconds. In saved evidence without any `Date` header, they are milliseconds since the run's
+   * start.
+   */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];
 }

@@ -33,7 +33,10 @@ const vendorName = /^[a-z\d][a-z\d-]*$/;
 /** A version that ends in `.json` or `.html` could collide with another file of the site. */
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
 
-/** Finds statements: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and keys in `VENDOR/keys.json`. */
+/**
+ * Finds the statements of all vendors. A vendor's folder can hold `VERSION.json` (the statement), `VERSION/` (its
+ * report) and `keys.json`.
+ */
 export function findStatements(registry: string): FoundStatements {
   if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(line`${registry} is no folder. Give the folder that holds a folder for each vendor.`);

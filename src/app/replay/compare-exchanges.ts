@@ -2,7 +2,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
-/** One compared property of two responses. `usual`: the value changes in every response, such as a date. */
+/** The comparison of one property of two responses. `usual` marks a normal difference, e.g. in the `Date` header. */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
   readonly name: string;
@@ -202,7 +202,10 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/** Returns the outermost paths whose types differ. Ignores the items of an array that is empty in one response. */
+/**
+ * Returns paths whose JSON types differ, but no path below a returned path. Ignores the items of an array that is empty
+ * in one response.
+ */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -49,7 +49,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/** Moves a URL to the new base URL. Throws if a forged report could make the harness send a key elsewhere. */
+/** Moves a URL to the new base URL. Throws if the URL would send the key to another server. */
 function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
@@ -80,7 +80,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KeySources {
   readonly target: Target | null;
-  /** The user's API key. Usable only if the report's requests all used the same key. */
+  /** The API key that the user gave. Allowed only if the recorded run used a single key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
   readonly shellVariableOf: (name: string) => string | undefined;
@@ -89,13 +89,19 @@ export interface KeySources {
 export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables from which keys were read. A forged report could name variables with other secrets. */
+  /**
+   * Environment variables from which keys were read. A forged report could name variables with other secrets, so
+   * consent can be necessary.
+   */
   readonly variables: readonly string[];
 }
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-/** Finds the API keys that were redacted in the chosen requests. `apiKey` may be used only if there was one key. */
+/**
+ * Finds the API keys that were redacted in the chosen requests. Throws if `sources.apiKey` is given, but the run used
+ * several keys.
+ */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
   const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];

@@ -38,7 +38,7 @@ export interface PreparedReplay {
 export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   readonly stopped: string | null;
-  /** `other`: a response differs in status, error code or shape, or not all requests were sent. */
+  /** `other`: some requests were not sent, or `hasSignificantDifference` is true for a response. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -98,9 +98,9 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 }
 
 export type ConfirmationReason =
-  /** The target is not on loopback. The requests, listed by method and path, may change its data. */
+  /** These requests can change data, and the target is not on loopback. Example of an entry: `POST /v1/webhooks`. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** The keys in `variables` would go to the address in the report, which may be forged. */
+  /** The replay would send the keys in `variables` to the report's address. A forged report could name any address. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 function confirmationReason(

@@ -12,7 +12,11 @@ import { reportFileName } from "../../report/statement/statement.ts";
 import { withReadErrors } from "./saved-run.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** Reads a saved report with its evidence, without webhook secrets. @param path folder of a report, or a report file */
+/**
+ * Reads a saved report with its evidence, without webhook secrets.
+ *
+ * @param path folder of a report, or a report file
+ */
 export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
 export const readReportWithoutEvidence = (path: string): ReportDocument => readReportAt(path, readWithoutEvidence);

@@ -42,7 +42,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/** Writes temporary files and renames all at the end, so that a crash cannot mix files of two runs. */
+/** Writes temporary files and renames them at the end. If a temporary file cannot be written, all old files stay. */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {

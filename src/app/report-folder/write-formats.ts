@@ -6,8 +6,8 @@ import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
   /**
-   * A run to save as `report.json` and `evidence.json`, before other formats are written. Only `evidence.json` may
-   * contain webhook secrets.
+   * A run to save as `report.json` and `evidence.json`, before other formats are written. Webhook secrets go only into
+   * `evidence.json`.
    */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last version of the report. Only the last version is printed. Default: `true`. */

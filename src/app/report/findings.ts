@@ -84,7 +84,8 @@ function withoutMissingProfiles(
 }
 
 /**
- * Possible statuses from a server that lacks the endpoint. 401, 403 and 429: the server checks keys and limits first.
+ * Statuses that a server without the endpoint can return. 401, 403 and 429 are included because a server can check keys
+ * and limits first.
  */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
@@ -145,7 +146,10 @@ const maxNamedPairs = 4;
 export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
-/** Adds a skipped finding for each untried combination of request properties, so that its clauses count as untested. */
+/**
+ * Adds a skipped finding for each `must` clause with untried pairs of request properties. A pair is untried if no
+ * request had both properties.
+ */
 export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],

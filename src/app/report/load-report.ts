@@ -107,7 +107,7 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** Coverage of a load check. `unseen` is empty, because a load need not cause every kind of response. */
+/** A load does not have to cause every kind of response. Therefore `unseen` is empty. */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,

@@ -122,7 +122,6 @@ export function connectionOf(network: Network, baseUrl: string): { readonly way?
   };
 }
 
-/** Lists what a run's successful POST requests created. Exchange times are relative to `started`. */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
     if (request.method !== "POST" || answer.kind !== "answered" || !is2xx(answer.status)) return [];

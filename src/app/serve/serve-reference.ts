@@ -29,7 +29,7 @@ export interface ServeOptions extends ReferenceOptions {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/** Enough for webhook deliveries and for clients that test concurrency limits. */
+/** Deliveries and clients that test concurrency limits can together need this many connections. */
 const minConnections = 128;
 
 export async function serveReference({
@@ -113,7 +113,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // No wait after a clock advance. The server responds to the advance only after due deliveries have ended.
+        // The server completes all due deliveries before it responds to a clock advance. Therefore no wait is needed.
         settleMs: 0,
         agentsFollow: true,
       },

@@ -33,7 +33,7 @@ export interface VendorsRunOptions extends RunScope {
 export interface JudgedVendor {
   readonly vendor: Vendor;
   readonly target: Target | null;
-  /** Whether the verdict is missing because the harness itself failed. */
+  /** Whether an error of the harness, not of the target, prevented the verdict. */
   readonly isHarness: boolean;
   readonly noLoad: NotSentReason | null;
 }

@@ -29,7 +29,10 @@ import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   readonly load: VendorsLoad | null;
-  /** Name of the vendor that is compared with each other vendor; `null` to compare every pair. */
+  /**
+   * Name of the vendor to compare with all other vendors. `null` compares every pair, but with five or more vendors
+   * only the first vendor's pairs.
+   */
   readonly from: string | null;
   readonly folder: string;
 }
@@ -79,7 +82,7 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // All runs have just ended. Vendors may share keys, so every key counts as used until now.
+  // The runs of all vendors have just ended. Each key can have been in use until now, because vendors can share keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

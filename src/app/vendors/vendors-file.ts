@@ -10,7 +10,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendor.ts";
 
-/** An entry of a vendors file: a target, which is read only when `target()` is called, or a saved report. */
+/** An entry of a vendors file: a target or a saved report. `target()` reads the target. */
 export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };

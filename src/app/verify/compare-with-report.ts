@@ -100,7 +100,10 @@ function digestsIn(folder: string, report: Report): Digests {
   );
 }
 
-/** The wordings of skip reasons in the command line and in the library. A report has one of these wordings. */
+/**
+ * Wordings that a report's skip reasons can have, e.g. the command line's. `rejudgeReport` finds the wording that the
+ * report contains.
+ */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
 function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages) {

@@ -27,7 +27,7 @@ import { type Policy, policySchema } from "../../report/statement/policy-schema.
 
 export interface PublishedStatement {
   readonly statement: Statement;
-  /** Signature and further parts of a signed statement; `null` for an unsigned statement. */
+  /** `null` if the statement is unsigned. */
   readonly seal: Seal | null;
 }
 

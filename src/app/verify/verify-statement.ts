@@ -15,7 +15,9 @@ export interface VerifyOptions {
   /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
   readonly policy: Policy | null;
-  /** Files of other statements. A newer statement may supersede the verified statement. */
+  /**
+   * Files of other statements. A newer nonconformant statement about the same deployment makes the verification fail.
+   */
   readonly also: readonly string[];
   readonly network: Network;
   readonly messages: PossibleMessages;

@@ -60,9 +60,9 @@ export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
   readonly epochMs: number;
-  /** When the run ended and the watch began, in milliseconds since the start of the run. */
+  /** When the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
-  /** Target file whose keys the new report must redact; `null` if the run had none. */
+  /** Target file of the run; `null` if the run had no target file. The new report must redact the keys in this file. */
   readonly targetFile: string | null;
 }
 
@@ -146,7 +146,6 @@ export function deleteWatchFiles(folder: string): void {
   for (const file of [join(folder, stateFileName), fileOf(folder)]) rmSync(file, { force: true });
 }
 
-/** How often the journal gets a line to show that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
 /** A longer silence in the journal counts as time without a receiver: the machine may have been asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;

@@ -88,7 +88,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Notes in the journal that the receiver has refused connections, which may have been deliveries. */
+  /** If the receiver has refused connections since the last call, records a gap. Deliveries can be lost in a gap. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();

@@ -14,7 +14,7 @@ function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Only Linux has process namespaces. On other systems, the host name must suffice.
+    // Only Linux has process namespaces. On other systems, `machineId` depends on the host name alone.
     return "";
   }
 }

@@ -11,7 +11,7 @@ import { hasEnded, temporaryName, thisProcess } from "./file-names.ts";
 export const lockName = ".conformance-lock.json";
 
 const renewalIntervalMs = 5000;
-/** After this time without a renewal, another process may take a lock. */
+/** After this time without a renewal, another process is allowed to take the lock. */
 const staleAfterMs = 30_000;
 
 const lockSchema = z.object({

@@ -16,7 +16,7 @@ import { dirname, resolve, join } from "node:path";
 
 import { sweepTemporaryFiles, temporaryName } from "./file-names.ts";
 
-/** Maximum number of symbolic links to follow in one path. File systems have the same limit. */
+/** Maximum number of symbolic links to follow in one path. Linux has the same limit. */
 const maxLinks = 40;
 
 /** Follows symbolic links. Returns the file that they lead to, even if that file does not exist yet. */
@@ -54,8 +54,8 @@ export function checkWritable(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // A regular file is replaced by a new file in its folder. A pipe is never opened here: on close, the pipe's reader
-  // would see end-of-file.
+  // Writing creates or replaces a regular file, so its folder must be writable. No pipe is opened here, because closing
+  // a pipe would end its reader's input.
   if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 

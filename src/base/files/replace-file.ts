@@ -38,8 +38,10 @@ export interface StagedFile {
 }
 
 /**
- * Writes a text into a temporary file, which `commit` renames to `file`. If `file` is a pipe, `commit` writes it
- * directly. @throws Node's own error
+ * Writes a text to a temporary file, which `commit` renames to `file`. If `file` is a pipe or device, `commit` writes
+ * the text directly.
+ *
+ * @throws Node's own error
  */
 export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
   const place = followLinks(file);
@@ -122,7 +124,7 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Ignores the error: most users may not change a file's owner. The new file then belongs to this process's user.
+    // Ignores the error: most users cannot change a file's owner. The new file then belongs to this process's user.
   }
 }
 
@@ -168,7 +170,7 @@ export function writeInPlace(file: string, text: FileText): void {
   }
 }
 
-/** Text is collected up to this many characters before it is written, because many small writes are slow. */
+/** Collects text up to this many characters before each write, because many small writes are slow. */
 const minWriteCharacters = 256 * 1024;
 
 export function writeText(descriptor: number, text: FileText): void {

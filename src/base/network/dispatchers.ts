@@ -80,8 +80,8 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Reports when this machine runs out of ports or file descriptors. Before the first successful connection,
- * `EADDRNOTAVAIL` means a wrong address and is not reported.
+ * Calls `onHarnessLimit` if this machine has no free ports or file descriptors. Before the first successful connection,
+ * `EADDRNOTAVAIL` means a wrong address and is ignored.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -92,7 +92,10 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   };
 }
 
-/** Wraps an undici connector, to report each attempt and add `bytesRead` to errors of its socket. */
+/**
+ * Wraps an undici connector, and reports each connection attempt. Adds `bytesRead` to socket errors, to recognize
+ * reused connections.
+ */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
   (options, callback) =>

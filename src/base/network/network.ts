@@ -8,7 +8,7 @@ export interface Network {
   readonly proxy: ProxyChoice;
   readonly ca: string | null;
   readonly client: { readonly cert: string; readonly key: string } | null;
-  /** Paths of the certificate files. Printed commands refer to these files. */
+  /** Paths of the certificate files, for commands that the harness prints for the user. */
   readonly files: NetworkFiles;
 }
 

@@ -5,14 +5,15 @@ import { upperTail } from "./significance.ts";
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
 export interface ChangePoint {
   readonly at: number;
-  /** Probability that chance alone causes a change this clear somewhere in the series. */
+  /** Probability that the same values, in random order, have a jump at least as clear. */
   readonly pValue: number;
 }
 
 /**
- * Finds the clearest change of level in a series, by ranks, so that a single outlier has little weight.
- * @param minSegment minimum number of values on either side of the change
- * @param from the first index to consider
+ * Finds the index where a series jumps most clearly. Compares ranks, so that a single outlier has little weight.
+ *
+ * @param minSegment minimum number of values on either side of the jump
+ * @param from first index to consider
  */
 export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
   const clearest = clearestOfRanks(ranksOf(values), minSegment, from);
@@ -80,8 +81,8 @@ export interface Segmentation {
 }
 
 /**
- * Finds all lasting jumps by binary segmentation with a permutation test. Also tests half-length spans, because a rise
- * and a fall can cancel in longer spans.
+ * Finds all lasting jumps by binary segmentation with a permutation test. Also tests halves of each span, because a
+ * rise and a fall can cancel out.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -99,7 +100,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Refines each change, using only the values between the previous and the next change.
+  // Moves each change to its best position between the previous change and the next.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -142,9 +143,9 @@ function shuffle(values: number[], numbers: () => number): void {
 }
 
 export interface Trend {
-  /** Median slope between all pairs of values (Theil and Sen), per interval. */
+  /** Theil-Sen slope: the median slope of all pairs of values. Unit: change from one value to the next. */
   readonly slope: number;
-  /** Mann-Kendall test: the probability of at least this many rising pairs in a series without a trend. */
+  /** One-sided p-value of the Mann-Kendall test. A small value shows that the series rises. */
   readonly pValue: number;
 }
 

@@ -39,8 +39,8 @@ function approximateTail(sum: number, n: number, m: number, ties: number): numbe
 }
 
 /**
- * Counts, for each possible sum, the selections of `chosen` ranks with this sum. Item 10 of the result counts the
- * selections with sum 10.
+ * Counts the ways to choose `chosen` of the ranks, for each possible sum. For example, item 10 of the result counts the
+ * choices with sum 10.
  */
 function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
@@ -60,7 +60,10 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
   for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
 }
 
-/** Cache of the results of {@link countWays} for values without ties, whose ranks are always 1 to n. */
+/**
+ * Caches the results of {@link countWays} for values without ties. The doubled ranks of these values are always 2, 4,
+ * …, 2n.
+ */
 const untiedWaysCache = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {

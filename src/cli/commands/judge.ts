@@ -48,7 +48,7 @@ Examples:
 Exit codes: 0 nothing broken; 1 a must is broken; 2 wrong usage, or a file that cannot be read; 3 nothing could be judged; 4 the harness
 itself failed, or an output could not be written.`;
 
-/** `conformance judge FILE…`: judges recorded traffic, saved runs and saved load. */
+/** `conformance judge FILE…`: judges recorded traffic, saved runs and saved load evidence. */
 export function judgeCommand(): Command {
   const command = new Command("judge").argument("<file...>", "recordings, or folders of reports");
   withOptions(command, judgeOptions, trafficOptions, formatOptions(["report", "exchanges"]));

@@ -136,7 +136,8 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
     planned: (preview, provided) => {
-      // Keeps the target's keys out of error messages. The target's test-control API may have just issued some keys.
+      // Keeps keys out of error messages. `provided` can contain keys that the target's test-control API has just
+      // issued.
       registerSecrets(provided);
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },

@@ -103,7 +103,7 @@ const describeEnd = (forMs: number | null): string =>
 async function waitForEnd(forMs: number | null): Promise<void> {
   const controller = new AbortController();
   const release = stopOnSignal(controller);
-  // Waits until a signal arrives or `forMs` has passed. Node's timers cannot be longer than 24 days.
+  // Waits for a signal or until `forMs` has passed. The maximum is 24 days, Node's longest timer.
   await sleep(Math.min(forMs ?? maxTimerMs, maxTimerMs), undefined, { signal: controller.signal }).catch(() => {});
   release();
 }
@@ -127,11 +127,12 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Without a recorded exchange, nothing was tested. `reportExitCode` would still count `observed` findings as tested.
+  // A report without exchanges can still have `observed` findings. `reportExitCode` would count these findings as
+  // tested.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),
-    // `--complete` applies only to the server: clauses that clients do not exercise never fail the command.
+    // `--complete` applies only to the server. The command tolerates clauses that the clients do not exercise.
     exitCodeOf(client.report, { strict: rules.strict, complete: false }) === exitCodes.broken
       ? exitCodes.broken
       : exitCodes.fine,

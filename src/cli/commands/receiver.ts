@@ -52,7 +52,7 @@ Examples:
 
 Exit codes: as \`conformance run\`.`;
 
-/** `conformance receiver URL`: judges a webhook receiver by the deliveries that the service would send. */
+/** `conformance receiver URL`: sends deliveries to a webhook receiver, and judges the responses. */
 export function receiverCommand(): Command {
   const command = new Command("receiver").argument("[url]", "address of the receiver, as a webhook would name it");
   withOptions(command, receiverOptions, networkOptions, formatOptions(), reportOptions);
@@ -176,7 +176,7 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
-/** Headers that the harness sets, in lower case. Replacing them by `--header` would break the signature. */
+/** Lower-case names of headers that only the harness sets. `--header` is not allowed to set these headers. */
 const ownHeaders: readonly string[] = [
   "connection",
   "content-length",

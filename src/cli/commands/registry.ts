@@ -41,7 +41,7 @@ const registryOptions = {
   "--url <url>": "address of the site, for the links of the feed (default: relative links)",
 } as const;
 
-/** `conformance registry DIR`: makes a static site of a folder of statements, and verifies each. */
+/** `conformance registry DIR`: verifies the statements in a folder, and makes a static site from them. */
 export const registryCommand = (): Command =>
   withSteps(
     withOptions(

@@ -130,7 +130,7 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
   return { ...outcome, isPresented: true };
 }
 
-/** Milliseconds between two attempts to connect. Short on loopback, where a restart may take only a moment. */
+/** Milliseconds between two attempts to connect. On loopback, a longer pause could miss a quick restart. */
 const pollMs = { loopback: 200, elsewhere: 2000 } as const;
 const maxRestartWaitMs = 8 * 3_600_000;
 
@@ -183,7 +183,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // Prints why `--watch` could not start. The caller then prints the run's report as without `--watch`.
+    // Prints why `--watch` could not start. Then the caller prints the run's report.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

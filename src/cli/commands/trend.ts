@@ -26,7 +26,7 @@ Examples:
 
 Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read; 4 the page could not be written.`;
 
-/** `conformance trend`: writes an HTML page about the nights in a history. */
+/** `conformance trend`: writes an HTML page about a history of nightly runs. */
 export const trendCommand = (): Command =>
   withSteps(withOptions(new Command("trend"), trendOptions).addHelpText("after", examples), {
     prepare: ({ history, html }: FlagsOf<typeof trendOptions>) => ({

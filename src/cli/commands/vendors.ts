@@ -126,7 +126,7 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
   try {
     return target().baseUrl;
   } catch (error) {
-    // An invalid target must not stop the other vendors. Its error appears later in the column of its vendor.
+    // If a vendor's target is invalid, the other vendors are still judged. The invalid target's column shows the error.
     if (error instanceof UsageError) return null;
     throw error;
   }

@@ -40,7 +40,9 @@ export interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** The kind of value that each flag takes. `selftest --only` overrides `--only` for the command `selftest`. */
+/**
+ * The kind of value that each flag takes. For the command `selftest`, `selftest --only` takes precedence over `--only`.
+ */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

@@ -156,7 +156,7 @@ export function assertInitFlags({
 
 function readVariable(text: string): string {
   if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds" && hideKeys(text) === text) return text;
-  // The message must not repeat the text, because the user may have given a key instead of a variable name.
+  // The message does not show `text`, because the user could have typed the key itself.
   throw new UsageError(
     line`This is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );

@@ -51,7 +51,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     historySize: 0,
   });
   const over = Promise.withResolvers<never>();
-  // Prevents an unhandled rejection, because the promise may reject while no question is open.
+  // The input can end while no question waits for an answer. Without this handler, the rejection would be unhandled.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
   lines.on("close", () =>

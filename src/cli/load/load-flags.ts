@@ -61,10 +61,7 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/**
- * Returns the flags that describe the target. `--tier` describes the target only if its address is given without a
- * target file.
- */
+/** Returns the flags that describe the target. Includes `--tier` only for an address without a target file. */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";

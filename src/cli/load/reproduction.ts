@@ -10,7 +10,7 @@ export interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** Options for repeating a load whose target is unknown, because the load was judged from saved evidence. */
+/** Options for a load that was judged from saved evidence. The load's target is unknown. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
 /** Returns commands that repeat a trial. Keys appear only as shell variables. */

@@ -94,7 +94,7 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
-/** Returns the exit code for a load report. 3 means that nothing is broken, but a trial was invalid. */
+/** Returns the exit code for a load report. An invalid trial gives 3 (nothing exercised), unless 1 (broken) applies. */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([
     runExitCode(report, rules),

@@ -50,7 +50,7 @@ const signingOptions = {
   "--valid-days <n>": "days for which a signed statement counts (default: 90)",
 } as const;
 
-/** Flags that request formats of a report. Each names a file; `-` is standard output. */
+/** Flags for report formats and signed statements. The flag of a format takes a file name; `-` is standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string | undefined } & Partial<
   FlagsOf<typeof signingOptions>
 >;

@@ -120,7 +120,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   ].join("\n");
 }
 
-/** Tests that load scenarios detect the faults that appear only under load, and accept a server without faults. */
+/** Tests the load scenarios. Every scenario must detect its fault, and find no fault in a correct server. */
 async function testLoad({ only, json = false }: SelftestFlags): Promise<SelftestResult> {
   const plans = matching(
     loadFaultPlans,
@@ -160,7 +160,10 @@ function loadRow(result: LoadFaultResult): string {
   return [row, ...indented(complaints), ""].join("\n");
 }
 
-/** Tests legal servers with random sets of variants, one for each seed. Prints the smallest set that fails. */
+/**
+ * For each seed, tests a legal server with random variants. After false findings, prints a small set of variants that
+ * causes them.
+ */
 async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {

@@ -22,8 +22,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
   /**
-   * Known failures: a test is skipped if its check fails as listed here. If the check no longer fails, the test fails:
-   * remove the entry.
+   * Known failures: a test is skipped if only failures listed here occur. If a listed check passes, its test fails
+   * until you remove the entry.
    */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */

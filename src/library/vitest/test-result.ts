@@ -44,7 +44,7 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/** Returns `passed` if an earlier check already covers all cases of this check, otherwise `skipped`. */
+/** Returns the result of a check without a finding. It is `passed` if the check's earlier version has a finding. */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);

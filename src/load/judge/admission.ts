@@ -96,7 +96,7 @@ export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
   );
 }
 
-/** Observes which kinds of rate-limit window, e.g. fixed or rolling, the server may use (LIM-15). */
+/** Observes which kinds of rate-limit window, e.g. fixed or rolling, fit the responses (LIM-15). */
 export function observeShapes({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();

@@ -56,7 +56,7 @@ export function formatCounts({ history: { decisions }, key }: KeyFacts): string 
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** Returns the largest number of requests that were certainly admitted within any `windowMs`. */
+/** Returns the maximum number of requests that were certainly admitted in any period of `windowMs`. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -82,8 +82,8 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * Returns the concurrency clause that unjustified refusals break, e.g. LIM-6. Returns `null` if a rate limit may have
- * refused.
+ * Returns the concurrency clause that unjustified refusals break, e.g. LIM-6. Returns `null` if a rate limit can
+ * explain a refusal.
  */
 export function slotBreachClause(
   judged: LimitBreach,
@@ -101,7 +101,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Finds the request ending, such as a disconnect, after which the server seems to keep concurrency slots occupied. */
+/** Finds the `RequestEnding` after which the server apparently does not free the concurrency slot. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

@@ -17,8 +17,11 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * How complete the evidence must be for a passing verdict. `counts`: no missing responses; `pace`: also no late
- * requests; `each`: may be incomplete.
+ * How complete the evidence must be for a clause to pass.
+ *
+ * - `counts`: all planned requests were sent, and nearly all got a response.
+ * - `pace`: like `counts`, and nearly all requests were sent on time.
+ * - `each`: the evidence is allowed to be incomplete.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
@@ -98,7 +101,10 @@ export const perResponseClauses: readonly string[] = [
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** Functions that judge requirements beyond the interface document, with the scenarios that test them. */
+/**
+ * Functions that judge requirements beyond the interface document. `scenarios` names the scenarios that test the
+ * requirement.
+ */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
   {
     "slow-refusals": {

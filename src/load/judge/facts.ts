@@ -25,7 +25,7 @@ export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly options: AdmissionOptions;
   /** Judges whether any legal rate limiter explains the key's history. Computed at the first call only. */
   judgement(): HistoryJudgement;
-  /** Returns the kinds of window, such as fixed, that explain the history; `null` if none does. */
+  /** Returns the limiter shapes, e.g. `fixed`, that can explain the history; `null` if none can. */
   shapes(): PossibleShapes | null;
 }
 
@@ -79,8 +79,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If a request was refused, `KeyFacts.shapes` needs every limiter that fits the responses. Without a refusal, one
-    // fitting limiter is enough.
+    // After a refusal, also tries limiters that count refused requests. LIM-16 observes which kind of limiter fits.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -102,13 +101,13 @@ function keyFactsOf(
   };
 }
 
-/** Minimum time to allow for the release of a slot, in real ms, because the machine may be busy. */
+/** The server gets at least this long to free a slot, in real ms. A busy machine can need the time. */
 const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server frees a slot before it can receive the client's next request.
+    // The embedded server needs 0 ms: it frees a slot before it reads the next request.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };

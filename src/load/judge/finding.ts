@@ -19,7 +19,7 @@ export type LoadFinding = JudgeResult & {
   readonly check: string;
   readonly clause: string | null;
   readonly since: RequirementSet;
-  /** Tells apart findings of one check: the tested tier, e.g. `pro`. `null` if the evidence names no tier. */
+  /** The tested tier, e.g. `pro`, which distinguishes findings of one check. `null` if the evidence names no tier. */
   readonly instance: string | null;
 };
 

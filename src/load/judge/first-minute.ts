@@ -7,14 +7,13 @@ import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
 /**
- * Only requests within this time of the first request are judged, in ms. A rolling minute still contains all these
- * requests.
+ * Only requests in this many ms after the first request are judged. In that time, a rolling minute forgets no request.
  */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of the harness's own requests, such as reads of usage, which the evidence does not contain. */
+/** Maximum number of requests that the harness sends without recording them, such as reads of usage. */
 const instrumentationRequests = 2;
 
 /** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
@@ -51,7 +50,7 @@ export function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server may also count refused requests, and the harness's own requests.
+  // Upper bound of the server's count. The server can also count refused requests and the harness's own requests.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
@@ -59,8 +58,8 @@ export function findFirstMinuteBreach(
 }
 
 /**
- * Returns how many requests the server may have counted in the previous minute. The headers of their responses already
- * show the new minute.
+ * Returns how many requests can belong to the previous minute. A minute can end between counting a request and writing
+ * its response headers.
  */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -74,10 +73,7 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/**
- * Returns how many tokens a token bucket may gain during these requests. The time span includes 1 s of tolerance at
- * each end.
- */
+/** Returns the tokens that a bucket can gain from first request to last response. Adds 1 s of tolerance at each end. */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

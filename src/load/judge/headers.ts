@@ -29,7 +29,7 @@ const judgeEachHead =
 
 type HeadCounts = SecondCounts["heads"][number];
 
-/** Judges headers by counts per second, because the evidence of a long run has no single responses. */
+/** Judges headers by counts per second. The evidence of a long run does not keep each response. */
 const judgeHeadCounts = (
   facts: LoadFacts,
   brokenIn: (head: HeadCounts) => number,
@@ -96,8 +96,8 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
 /** Judges HDR-14: `Reset` is the current time plus `Reset-After`. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // `ours` lets `Reset` match this machine's clock instead of the `Date` header. Used only if `Date` is present and the
-  // target's clock runs at normal speed.
+  // At clock speed 1, `Reset` is allowed to match this machine's time instead of `Date`. Without `Date`, `Reset` is not
+  // judged.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";

@@ -53,12 +53,13 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` fell by more than the number of requests other than health requests. */
+/** Returns a breach if only health requests can explain how far `Remaining` fell. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // Skips each 429, because its headers may describe a different window with an equal limit.
+    // Skips 429 responses. If the hour's and the minute's limits are equal, a 429 can report the `Remaining` of either
+    // window.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

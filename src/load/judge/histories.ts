@@ -23,9 +23,9 @@ import { hasAllSegments } from "./validity.ts";
 const minSlowAgentMs = 900;
 /** Maximum network delay in each direction, in ms of the target's clock. */
 const travelMs = 500;
-/** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
+/** Minimum allowance for network delay, in ms of this machine's clock. A busy machine can delay a request this long. */
 const minTransitAllowanceMs = 100;
-/** After a client disconnects, the server may work on the request for this long. In ms of the target's clock. */
+/** Maximum time in which the server notices a disconnect, in ms of the target's clock. */
 const maxNoticeMs = 4000;
 
 export function historyOf(
@@ -114,7 +114,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // For the minute's limit, ignores 429s: their headers may describe a token bucket.
+      // Ignores a 429 that reports the limit per minute: its headers can describe a token bucket.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -129,12 +129,15 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** A shorter wait than this, in seconds, may be a wait for a concurrency slot. */
+/** A refusal with a shorter `retry_after` can be about concurrency instead of the rate. */
 const minRateWaitSeconds = 4;
-/** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
+/** Rounding can change a reported wait, e.g. `retry_after`, by up to this many seconds. */
 const maxRoundingSeconds = 2;
 
-/** Returns the waits in ms that refusals announce, by request id. Includes only waits for a new window. */
+/**
+ * Maps ids of refusals to their announced waits for a new window, in ms. Leaves out other waits, e.g. for a concurrency
+ * slot.
+ */
 export function announcedWaits(
   sent: readonly SampledRequest[],
   limits: TierLimits,

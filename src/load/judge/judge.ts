@@ -37,7 +37,7 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/** Judges the clauses that the scenario tests, and reports every other broken limit. */
+/** Judges the clauses that the scenario tests. Also reports breaches of clauses that the scenario does not test. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding => ({

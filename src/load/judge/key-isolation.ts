@@ -35,7 +35,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Minimum factor by which the latency of a slowed-down key rises. It must also rise by `minIncreaseMs`. */
+/** Minimum factor by which a slowed-down key's median latency rises. The increase must also reach `minIncreaseMs`. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;

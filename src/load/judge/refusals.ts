@@ -78,8 +78,8 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Whether a rate limit, not the concurrency limit, caused a refusal. The concurrency limit announces waits shorter
-  // than `minEarlySeconds`.
+  // Whether a refusal comes from a rate limit. A concurrency limit is assumed to answer with a `retry_after` below
+  // `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -105,7 +105,8 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // Finds an earlier 429 whose `retry_after` is over. Ignores a 429 if a subsequent 429 extended the wait.
+      // Finds a 429 whose `retry_after` was over before the request `later`. Skips a 429 if a subsequent 429 extended
+      // the wait.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -140,7 +141,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent after a `retry_after` had passed");
 }
 
-/** Judges LIM-14: no request is admitted well before `retry_after` has passed. */
+/** Judges LIM-14: no request is admitted before `retry_after` has passed. Allows for rounding. */
 export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
@@ -165,12 +166,12 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
 
 /** Minimum duration of a slow refusal. It must also take {@link slowRatio} times as long as an admitted request. */
 const slowMs = 1000;
-/** Minimum real duration of a slow refusal if the target's clock runs faster than real time. */
+/** Lower bound of `slowMs / speed`. That quotient replaces `slowMs` if the target's clock runs fast. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Judges whether refusals are slower than other responses. The document does not forbid slow refusals. */
+/** Judges whether refusals are much slower than admitted requests. This rule is not in the interface document. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;

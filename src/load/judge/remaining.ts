@@ -148,7 +148,7 @@ const uncountedRequests = ({ samples }: KeyFacts): number =>
 export interface RequestsBetween {
   /** Maximum number of requests that the server can have counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
-  /** Minimum number of requests that the server admitted after `from`, up to and including `to`. */
+  /** Number of requests that the server certainly admitted after `from`, up to and including `to`. */
   readonly min: (from: SampledRequest, to: SampledRequest) => number;
 }
 

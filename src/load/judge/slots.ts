@@ -73,7 +73,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Judges LIM-6: a key may have as many concurrent requests as its tier publishes. */
+/** Judges LIM-6: the server admits at least as many concurrent requests as the key's tier publishes. */
 export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -85,7 +85,10 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Creates the judge of LIM-17 or SSE-27: after one of the `endings`, a request frees its concurrency slot. */
+/**
+ * Creates a judge of LIM-17 or SSE-27: an ended request frees its concurrency slot. `endings` selects the requests to
+ * judge, e.g. failed ones.
+ */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

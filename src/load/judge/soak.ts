@@ -4,7 +4,7 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** Share of the run, from its start, to ignore: a process needs time to warm up. */
+/** Memory is judged only after this share of the run. Until then, the server is warming up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
@@ -28,7 +28,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const sliceCount = 24;
-/** Smaller increases of latency may come from other processes on the machine. */
+/** Other processes on the machine can cause a smaller increase of the latency. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 

@@ -53,7 +53,10 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** Creates the judge of a rule about the order of events. An incomplete stream may lack its last events. */
+/**
+ * Creates a function that judges the event order of streams by one rule. Incomplete streams are allowed to lack their
+ * last events.
+ */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

@@ -61,7 +61,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks the request as `left` if its response is unusable, e.g. sent by a gateway. */
+/** Treats an unusable response, e.g. from a gateway, as if the client had disconnected (`left`). */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -69,7 +69,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts the requests in `slot` as unanswered if any ended at or after `atMs`. */
+/** Counts all requests in `slot` as unanswered, unless all of them ended before `atMs`. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -122,7 +122,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 
 interface KeyUse {
   readonly key: string;
-  /** When a request with a 2xx response was sent. A 429 would not prove a valid key. */
+  /** Time at which the harness sent a request that got a 2xx. Only a 2xx proves that the key was valid. */
   readonly admittedMs: number | null;
   readonly refusedMs: number | null;
 }

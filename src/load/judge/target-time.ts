@@ -93,7 +93,8 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The exact time of an offset change is unknown, so the adjacent offsets are possible, too.
+      // The exact time at which the clock offset changed is unknown. Therefore, the previous or next offset can also be
+      // right.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

@@ -20,7 +20,7 @@ export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResu
     : holds("usage was read before and after");
 };
 
-/** Creates the judge of USE-3 or USE-4: usage reports three integers for `requests` or `tokens`. */
+/** Creates the judge of USE-3 or USE-4. The usage report must contain three integers for `requests` or `tokens`. */
 const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
@@ -36,7 +36,7 @@ const judgeCounts =
 export const judgeRequestCounts = judgeCounts("requests");
 export const judgeTokenCounts = judgeCounts("tokens");
 
-/** Judges USE-7: `requests.used` grows by the admitted requests. */
+/** Judges USE-7: `requests.used` grows by the number of admitted requests. */
 export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "requests", requestsBounds);
 
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
@@ -64,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the usage report counts too few requests or tokens. A later report may be complete. */
+/** Whether the usage report counts too few requests or tokens, perhaps because the server updates it late. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   isCountBehind(facts, "requests", requestsBounds) || isCountBehind(facts, "tokens", tokensBounds);
 
@@ -76,7 +76,9 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** Refused requests, errors and reads of usage may or may not count. */
+/**
+ * Servers are allowed to count refused requests, errors and `GET /usage`. Therefore only `max` includes these requests.
+ */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -149,7 +151,7 @@ export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeR
   return received > 0 ? holds(`${received} deliveries`) : unproven("there was no delivery");
 }
 
-/** Judges HOOK-17: each delivery has a `request_id`. */
+/** Judges HOOK-17, but reports a breach only if no delivery has a `request_id`. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, distinctRequests } = deliveries;

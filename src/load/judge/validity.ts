@@ -6,13 +6,13 @@ import { interruptedByUser } from "../target-watch.ts";
 export interface Validity {
   /** Reason not to judge latency and rate, e.g. a busy load generator. `null`: latency and rate are judged. */
   readonly pace: string | null;
-  /** Why the number of requests does not prove that the target keeps its limits. */
+  /** Reason why request counts cannot prove a pass, e.g. lost requests. `null`: request counts can prove a pass. */
   readonly counts: string | null;
   /** Why the whole load proves nothing about the target. */
   readonly invalid: string | null;
 }
 
-/** CPU use, as a fraction of one core, at which the generator may have been the bottleneck. */
+/** Minimum share of one CPU core at which the generator counts as a possible bottleneck. */
 const busyShare = 0.9;
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
@@ -64,7 +64,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // A 429 shows that the target works: `null` means no problem. LIM-12 judges responses other than 2xx and 429.
+  // A 429 shows that the target works. Therefore, the load is valid, and LIM-12 judges failed responses.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

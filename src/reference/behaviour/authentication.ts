@@ -51,7 +51,9 @@ export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
   /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
-  /** Returns `Bearer KEY` for a key outside `Authorization`, such as in a cookie; otherwise an empty string. */
+  /**
+   * Returns `Bearer KEY` if a fault accepts a key outside `Authorization`, e.g. in a cookie. Default: an empty string.
+   */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };

@@ -54,7 +54,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   headerNames.deliverySignature.toLowerCase(),
 ]);
 
-/** Whether the connection or this server sets a header. Webhooks cannot set such a header. */
+/** Whether the connection or this server sets the header. A webhook's custom value for the header is not sent. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
 /** The server's decisions about webhook deliveries. Source: Events, "Webhook events". */

@@ -53,7 +53,7 @@ export const standardHealthListUsage = {
   }),
   /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page of the list to send. Replaces a number or size out of bounds by the nearest valid value. */
+  /** Returns the page number and page size to use. Replaces an invalid value by the nearest valid value. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
@@ -109,7 +109,7 @@ export interface KeyUsageInput extends UsageInput {
   readonly expiresAtMs: number | null;
 }
 
-/** The server's decisions about key usage and agent details. Source: Endpoints 9 and 12. */
+/** Builds the reference server's response bodies for key usage and agent details. Source: Endpoints 9 and 12. */
 export const standardDetails = {
   agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),

@@ -34,7 +34,10 @@ export interface ConversationInput {
   readonly endpoint: Endpoint;
 }
 
-/** The server's decisions about invokes. Decisions about the request also apply to streams. Source: Endpoints 1. */
+/**
+ * How the server handles invokes. Some of the functions, such as `validateBody`, also handle streams. Source: Endpoints
+ * 1.
+ */
 export const standardInvoke = {
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");

@@ -28,14 +28,14 @@ export const standardLimits = {
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a request stays counted after a response with this status. */
+  /** Whether a request stays counted once its status is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** How many requests to subtract if a request does not stay counted. */
+  /** Number of requests to subtract from the count if `remainsCounted` is `false`. */
   refundedRequests: (): number => 1,
   isInUsage: (_head: HeadInput): boolean => true,
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** Milliseconds, on the server's clock, from `_event` until the concurrency slot of the response is free. */
+  /** How many ms after the event the concurrency slot becomes free, on the server's clock. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>

@@ -90,7 +90,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 function slicesOf(text: string, size: number): readonly string[] {
-  // Without surrogate pairs, each code unit is a code point. Most texts need no array.
+  // Only a text with surrogate pairs needs an array of code points. Every other text can be sliced directly.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   const sliceFrom = (at: number): string => points?.slice(at, at + size).join("") ?? text.slice(at, at + size);
   const count = Math.ceil((points ?? text).length / size);

@@ -19,7 +19,10 @@ function createsResource(endpoint: Endpoint): boolean {
   );
 }
 
-/** The server's decisions about HTTP itself. Source: Endpoints, "Common request rules". */
+/**
+ * HTTP behaviour of the reference server, such as media types and status codes. Source: Endpoints, "Common request
+ * rules".
+ */
 export const standardTransport = {
   contentType: (kind: "json" | "events", _head: HeadInput): string =>
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",

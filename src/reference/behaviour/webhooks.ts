@@ -179,7 +179,7 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** Returns the name of the window whose used requests trigger usage alerts. */
+  /** Returns the rate-limit window whose usage triggers usage alerts. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,

@@ -41,8 +41,8 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 const undoTurns = 8;
 
 /**
- * Creates a limiter that counts each request before the decision. Soon afterwards, the limiter subtracts a refused
- * request again.
+ * Creates a limiter that counts each request before it decides. A few event-loop turns later, it subtracts the refused
+ * requests.
  */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
@@ -66,9 +66,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/**
- * Faults that show only under concurrent or very many requests. The suites detect these faults even without a load run.
- */
+/** Faults that only many requests or concurrent requests reveal. The suites find these faults without a load run. */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

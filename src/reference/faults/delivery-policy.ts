@@ -171,7 +171,9 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
   ),
 });
 
-/** An address of this machine that the server does not publish. On Linux, all of 127.0.0.0/8 is loopback. */
+/**
+ * A loopback address that the server does not publish. On Linux, a process can send from every address in 127.0.0.0/8.
+ */
 const unpublishedSource = "127.0.0.9";
 
 const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>

@@ -135,7 +135,7 @@ export const keyFaults = faults("Resources / API key", {
   "reader-creates-webhooks-of-no-agent": fault("KEY-5", "A read-only key may create a webhook without `agent_id`.").by(
     (base) => ({
       permits: (key, request) => {
-        // The server checks permissions before it reads the body, so the agent is still unknown.
+        // The server calls `permits` twice. In the first call, `agentId` is `null`: the body is not read yet.
         const isOpen = request.endpoint === "createWebhook" && (request.agentId ?? "") === "";
         return base.permits(isOpen ? { ...key, scope: "full" } : key, request);
       },

@@ -26,7 +26,7 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** A duration of 2.7 ms, in seconds. Reported in milliseconds, 2.7 still looks like a plausible duration in seconds. */
+/** 2.7 ms, in seconds. A fault sends 2.7 instead, which is also a plausible number of seconds. */
 const reportedSeconds = 0.0027;
 
 function keepTwoConversations(): Override {
@@ -79,7 +79,7 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // A short stream takes 0 ms on a virtual clock, and 0 cannot show a wrong unit.
+    // On a virtual clock, a short stream takes 0 ms. This fault sets a duration, because 0 is the same in any unit.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),

@@ -36,7 +36,7 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // A GET of `/v2/usage` uses up one request that the harness does not count. A usage alert may then come one request
+    // The server counts a GET of `/v2/usage`, but the harness does not. Therefore a usage alert can come one request
     // too early.
     ["ALR-3"],
   ),

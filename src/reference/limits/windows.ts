@@ -14,7 +14,7 @@ export interface WindowStatus {
   readonly resetAtMs: number;
 }
 
-/** A limit on the number of requests. All times are Unix milliseconds and never decrease from call to call. */
+/** A limit on the number of requests. Times are Unix milliseconds; `nowMs` never decreases from call to call. */
 export interface Limiter {
   readonly window: WindowName;
   hasRoom(nowMs: number): boolean;
@@ -46,7 +46,8 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
 }
 
 /**
- * Counts requests in fixed windows. Change it with `overrideLimiter`, because an object spread would lose its methods.
+ * Counts requests in fixed windows. To change a method, use `overrideLimiter`, because `{ ...limiter }` copies no class
+ * methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
@@ -158,7 +159,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // Takes a token. The number of tokens never falls below zero, even if refused requests are counted.
+    // Takes a token. The outer `Math.min` prevents a negative number of tokens when a refused request is counted.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -186,8 +187,8 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // The previous window's count (`before`) weighs less as time passes. If `used` alone reaches the limit, only the
-    // next window has room.
+    // As time passes, `before` weighs less, and the current window gets room. If `used` alone reaches the limit, only
+    // the next window gets room.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

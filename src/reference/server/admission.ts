@@ -28,7 +28,7 @@ export interface RequestContext {
   readonly lastUsedMs: number | null;
   /** The error to send at once, before path, agent and body are checked; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send once path, agent and body have proved valid; `null` for none. */
+  /** The error to send if path, agent and body are valid; `null` for none. */
   readonly deferredError: ApiError | null;
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
@@ -114,10 +114,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/**
- * Counts a refused request and computes the refusal again. The counted request may lengthen the wait that the refusal
- * announces.
- */
+/** Counts a refused request, and then computes the refusal again. The new refusal can announce a longer wait. */
 function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -189,7 +186,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // After the end of a window, headers show the current window. A 429 still shows the window that refused.
+      // If `window` has ended, headers show the current window instead. A 429 is an exception: its headers still show
+      // `window`.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

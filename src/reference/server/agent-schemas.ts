@@ -68,7 +68,7 @@ const invokeResponse = objectSchema(
   ["result"],
 );
 
-/** Makes the schema of one stream event, because OpenAPI 3.1 has no schema for a whole stream. */
+/** Returns the schema of a single event, because OpenAPI 3.1 cannot describe a whole event stream. */
 function streamEvent(name: string, contentSchema: object) {
   return objectSchema({
     event: { const: name },

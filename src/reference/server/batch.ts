@@ -88,7 +88,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up. Entries of a batch have no other limit. */
+/** Returns an error if the month's tokens are used up. This is the only limit for the entries of a batch. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = state.behaviour.tokenCount(account, nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit

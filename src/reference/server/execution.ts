@@ -50,8 +50,8 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
 }
 
 /**
- * Finds the entrypoint with this tag. If `tag` is `null`, `streams` selects the first streaming or non-streaming
- * entrypoint.
+ * Finds the entrypoint with this tag. If `tag` is `null`, finds the first entrypoint for which `isStreaming` returns
+ * `streams`.
  */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>

@@ -125,7 +125,7 @@ function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // An empty `agentId` means a webhook for all agents. Keys restricted to some agents are refused.
+  // `null` means a webhook for all agents. The empty id makes `permits` reject keys that are limited to some agents.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");

@@ -19,7 +19,8 @@ export interface TlsFiles {
 const keepAliveMs = 72_000;
 
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // `hostError` refuses requests without `Host`, because Node's refusal lacks the server's headers.
+  // Node's refusal of a request without `Host` lacks the server's headers. `hostError` in `app.ts` refuses these
+  // requests instead.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;

@@ -110,7 +110,7 @@ declare module "fastify" {
   }
 }
 
-/** Sends a result byte for byte as `Behaviour` decides, without Fastify's serialization. */
+/** Sends a result without Fastify, so that faults and variants can change every byte. */
 export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
   const { requestContext: context } = request;
   reply.hijack();

@@ -23,7 +23,7 @@ export interface ServerState {
   readonly agents: Map<string, Agent>;
   readonly operations: Map<string, AsyncOperation>;
   readonly controlToken: string | null;
-  /** Host names, in lower case, at which the test control is on. Loopback names are always allowed. */
+  /** Lower-case host names under which clients can call the test control, besides loopback names. */
   readonly controlHosts: readonly string[];
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;

@@ -64,7 +64,7 @@ const alert = objectSchema({
   created_at: timeSchema,
 });
 
-/** These schemas only describe webhooks and alerts: `Behaviour` validates the request bodies. */
+/** These schemas only appear in the OpenAPI document. `Behaviour` validates the request bodies. */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

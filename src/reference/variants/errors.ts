@@ -1,7 +1,6 @@
 import { bothForms, detailsOf, formA, formB } from "../behaviour/errors.ts";
 import { setField, removeField } from "../json-edit.ts";
 import {
-  always,
   editFormB,
   overrideError,
   overrideErrorStatus,
@@ -109,7 +108,11 @@ const authenticationVariants = variants("Authentication", {
   "forbidden-404": variant("A key that lacks permission gets the 404 of an unknown agent.").by(
     overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
   ),
-  "signature-ignored": variant("Signatures are not checked.").by(always("acceptsSignature", true)),
+  "signature-ignored": variant("Signatures are not checked.").by((base) => ({
+    acceptsSignature: () => true,
+    // A trial combines no two variants that replace the same function. This one would hide `signature-of-path-only`.
+    signedBytes: (request) => base.signedBytes(request),
+  })),
   "signature-of-path-only": variant("The signed path has no query string.").by((base) => ({
     signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
   })),

@@ -15,7 +15,10 @@ export type Resolver = (name: string, done: (error: Error | null, addresses: rea
 export interface GuardOptions {
   readonly allowsLoopback: boolean;
   readonly allowed: readonly string[];
-  /** This machine's addresses, which no webhook may reach. Default: those of all network interfaces. */
+  /**
+   * Addresses of this machine, which the guard refuses unless they are allowed. Default: those of all network
+   * interfaces.
+   */
   readonly machineAddresses?: readonly string[];
   readonly resolve?: Resolver;
 }

@@ -32,7 +32,7 @@ const maxReadBodyBytes = 65_536;
 /** Maximum time for reading a response body, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/** Maximum real time for opening a connection. An abort does not stop the opening. */
+/** Maximum real time to open a connection. The timeout of a delivery does not end an attempt to connect. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {

@@ -24,7 +24,10 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/** Keeps the state in a folder, which it creates if missing. Throws a `DataFolderProblem` if that fails. */
+/**
+ * Keeps the state in a folder. Creates the folder if missing; throws a `DataFolderProblem` if the folder cannot be
+ * used.
+ */
 export function diskStore(folder: string): Store {
   try {
     return storeOn(openDatabase(folder));

@@ -150,7 +150,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       if (queue.running >= maxRunning()) return;
       queue.running += 1;
       starting += 1;
-      // Starts the job later, because the caller still has to send a response.
+      // Starts the job in the next event-loop turn, so that the caller can send its response first.
       setImmediate(() => {
         starting -= 1;
         void next(name, queue);
@@ -176,20 +176,18 @@ export interface InFlightRequests {
 /** How long a virtual clock waits for a delivery. `little` is for receivers that did not respond last time. */
 export type WaitBudget = "usual" | "little";
 
-/**
- * Place of the webhook receivers. Receivers in the server's own process need only a short wait for their responses.
- */
+/** Place of the webhook receivers. The virtual clock waits less for receivers in the server's own process. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * A wait is a chain of timers, each of this length in ms. After a stall, the process reads arrived responses before the
- * next timer.
+ * A wait consists of several timers, each of this many ms. After a stall, one long timer would end before the process
+ * reads the responses.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Number of event-loop turns between the arrival of a response and its reading. */
+/** After a wait ends, Node gets this many event-loop turns to read responses that have arrived. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

@@ -33,7 +33,10 @@ export interface Outbox {
   metricsOf(webhookId: string): WebhookMetrics;
   /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
-  /** Waits until every receiver has responded, but only for a short real time. */
+  /**
+   * Waits for the responses to all open delivery requests. The wait for each request is at most about one second of
+   * real time.
+   */
   whenIdle(): Promise<void>;
   /** Aborts all delivery requests. With a data folder, the next start sends them again. */
   close(): Promise<void>;
@@ -42,7 +45,7 @@ export interface Outbox {
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** The store for webhooks and deliveries. Stored deliveries that are overdue are sent at once. */
+  /** The store for webhooks and deliveries. At startup, the server sends the overdue deliveries from the store. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;

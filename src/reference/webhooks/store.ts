@@ -1,9 +1,9 @@
 import type { WebhookEvent } from "../../spec/events.ts";
 
-/** Owner of webhooks that come from agent configuration files. No key owns them. */
+/** The `owner` of webhooks from agent configuration files. Other webhooks have a key's name as `owner`. */
 export const fileOwner = "file";
 
-/** A new webhook: its receiver's URL, and its events. Source: Resources, "Webhook endpoint config". */
+/** A webhook before an id is assigned. Source: Resources, "Webhook endpoint config". */
 export interface NewWebhook {
   readonly url: string;
   /** Event types, or wildcards such as `agent.*`. */
@@ -87,7 +87,7 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** Due time of the next attempt; `null` if none follows. During an attempt, still the due time of this attempt. */
+  /** Due time of the first attempt that has not ended; `null` if there is none. */
   readonly nextAttemptMs: number | null;
 }
 
@@ -136,7 +136,7 @@ export interface RecordStore {
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
-/** Stores the server's state. Each call either writes all of its data or nothing, before it returns. */
+/** Stores the server's state. Each write is complete when its method returns; a failed write changes nothing. */
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;

@@ -44,7 +44,7 @@ export function webhookRegistry(
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
   for (const { webhook, isActive, totals } of stored.webhooks) {
-    // Webhooks of configuration files stay inactive until their file is read again.
+    // A webhook from a configuration file stays inactive until the server reads the file again.
     const isStillActive = isActive && webhook.owner !== fileOwner;
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }

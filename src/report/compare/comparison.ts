@@ -72,7 +72,7 @@ const unpairedSchema = findingIdentitySchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** `version`, `clauses` and `requirements` are `null` if both reports have the same value. */
+  /** Each of `version`, `clauses` and `requirements` is `null` if it is equal in both reports. */
   version: changeSchema.nullable(),
   clauses: changeSchema.nullable(),
   requirements: changeSchema.nullable(),
@@ -113,7 +113,7 @@ export const comparisonSchema = z
     older: sideSchema,
     newer: sideSchema,
     notes: z.array(text).describe("Notes to read first."),
-    /** The differences between the suites that judged the two reports; `null` if there are none. */
+    /** How the test suite differs between the two reports. `null`: version, clauses and requirements are equal. */
     changedSuite: suiteSchema.nullable(),
     /** Findings that became broken, or more severely broken, in the newer report. */
     newlyFailing: z.array(findingChangeSchema),
@@ -126,7 +126,7 @@ export const comparisonSchema = z
     changedObservations: z.array(observationSchema),
     appeared: z.array(unpairedSchema),
     gone: z.array(unpairedSchema),
-    /** Number of findings that did not change. Every other finding is in exactly one list of the comparison. */
+    /** Number of unchanged findings. Every other finding is in exactly one list from `newlyFailing` to `gone`. */
     unchanged: count,
     loadFigures: z.array(metricSchema),
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
@@ -146,7 +146,7 @@ export type ComparedSide = DeepReadonly<z.infer<typeof sideSchema>>;
 /** The result that a finding has in one of the reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** The fields that identify a finding. Two findings match if they have the same check and instance. */
+/** The fields that identify a finding. Two findings match if `check` and `instance` (e.g. a tier) are equal. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof findingIdentitySchema>>;
 
 /** A finding in both reports, with its two results. Its level comes from the newer report. */
@@ -154,12 +154,11 @@ export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
 /**
- * The reason why only one report has a finding. - `check`: the other suite has no such check. - `requirements`: the
- * other report was judged by an earlier requirement set, without the check. - `unselected`: `--only` or `--skip`
- * excluded the clause from the other run. - `unreached`: the other run ended early. - `instance`: the other run had the
- * check, but for other tiers. - `trial`: the other load run lacks this combination of scenario, tier and engine. -
- * `repeated`: a repeated check, e.g. `INV-3/in requests of 1.1`. Reports omit this check if it shows nothing new. -
- * `silent`: no reason is known.
+ * Why one of two compared reports lacks a finding. `check`: the suite of that report has no such check. `requirements`:
+ * the requirement set is too old for the check. `unselected`: `--only` or `--skip` excluded the clause. `unreached`:
+ * the run ended early. `instance`: the run had the check, but for other tiers. `trial`: the load run lacks this
+ * combination of scenario, tier and engine. `repeated`: the finding only repeats a check that both reports have, e.g.
+ * `INV-3/in requests of 1.1` repeats `INV-3`. `silent`: no reason is known.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 
@@ -169,7 +168,7 @@ export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 /** A change between two reports that counts as a regression by the chosen rules. */
 export type Regression = DeepReadonly<z.infer<typeof regressionSchema>>;
 
-/** The streaming quality of an agent in both reports. */
+/** An agent's streaming quality in the older and in the newer report. */
 export type StreamingChange = DeepReadonly<z.infer<typeof streamingChangeSchema>>;
 
 /** The old and the new value of a property. */

@@ -96,7 +96,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only `must` clauses. For other clauses, a missing finding means unselected.
+  // `unselected` lists only `must` clauses. A clause of another level counts as unselected if it has no findings.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

@@ -72,7 +72,7 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
     .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** Text for each reason why a finding is missing. `null`: the absence is no regression. */
+/** Texts that explain why the newer report lacks a finding. `null` means that the missing finding is no regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,

@@ -209,7 +209,7 @@ export interface LabelledText {
 }
 
 interface ChecksWithResult {
-  /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
+  /** Names of the checks. Brackets contain a check's instances, such as tiers: `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly LabelledText[];
 }

@@ -54,7 +54,6 @@ function sideLines(label: string, side: ComparedSide, width: number, paint: Pain
   ];
 }
 
-/** Lists the regressions. Findings appear by name only, because the sections above show their details. */
 function regressionListLines({ regressions }: Comparison, width: number, paint: Paint): string[] {
   const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [

@@ -51,8 +51,7 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
       broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
     ),
   );
-  // Groups findings in files by clause and position: an annotation has only one position. Groups all other findings by
-  // probable cause.
+  // An annotation has only one position. Therefore, only findings without a position are grouped by probable cause.
   const groupOf = ({ clause, where }: ReportFinding): string =>
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];

@@ -60,7 +60,8 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // A harness failure at one check has the status `other`. A run that judged nothing (no finding) has `failed`.
+    // If the harness failed at one check, the status is `other`. If nothing was judged, there is no finding and the
+    // status is `failed`.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

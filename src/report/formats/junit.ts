@@ -51,7 +51,7 @@ function propertiesElement({ verdict, suite: { version, clauses, requirements },
 
 function caseElement(testCase: TestCase): XmlElement {
   const { title, suite, ms } = testCase;
-  // Replaces full stops in the suite, because CI systems treat the text before a full stop as a package.
+  // Replaces full stops in the suite's name. CI systems treat the text before a full stop as a package.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
   return xmlElement(
     "testcase",
@@ -75,8 +75,8 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
 }
 
 /**
- * Replaces characters that are forbidden in XML 1.0 with visible escapes, such as `\u{ffff}`. A character reference,
- * such as `&#xFFFF;`, is forbidden, too.
+ * Replaces characters that are forbidden in XML 1.0 with visible escapes, such as `\u{ffff}`. XML 1.0 also forbids
+ * character references to them, such as `&#xFFFF;`.
  */
 const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 

@@ -1,7 +1,7 @@
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { renderText, type Text } from "../model/section.ts";
 
-/** Formats a text as Markdown: the harness's own words as prose, and quoted values as inline code. */
+/** Formats a text as Markdown. Untrusted values (`outside`) become inline code, unless `isProse` is set. */
 export const formatText = (text: Text): string =>
   renderText(text, {
     own: renderProse,

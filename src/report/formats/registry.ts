@@ -22,9 +22,12 @@ import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 /** Inputs that only some formats need, in addition to the {@link ReportDocument}. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The report in its saved form, for the format `json`. Default: `report` of the {@link ReportDocument}. */
+  /**
+   * The saved report, which the format `json` writes and a statement hashes. Default: `report` of the {@link
+   * ReportDocument}.
+   */
   readonly report?: Report;
-  /** Returns the digests of the report and evidence files, which a statement lists. */
+  /** Returns the digests of the report and evidence files, for a statement. */
   readonly digests?: () => Digests;
   /** How to sign a statement. Default: it is not signed. */
   readonly signing?: StatementSigning;
@@ -125,7 +128,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // `known` may contain the digest of the saved report, which overrides the computed digest.
+  // If `known` has the digest of the saved report, that digest replaces the computed one.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

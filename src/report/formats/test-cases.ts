@@ -141,7 +141,7 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
   return [...findingLines({ finding, instances: [instances].flat() }, context), ...evidenceLines(finding, context)];
 }
 
-/** Total duration of a finding's exchanges, in milliseconds. Findings may share exchanges. */
+/** Total duration of a finding's exchanges, in milliseconds. An exchange of two findings counts in both. */
 export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
   const { exchanges } = recorded();
   return evidence.reduce((sum, id) => {

@@ -45,7 +45,10 @@ export interface FlakyCheck {
 }
 
 export const flakyNights = 14;
-/** A check is flaky after this many changes between passing and failing. One failure and its fix are two changes. */
+/**
+ * A check is flaky if it starts or stops failing this often in `flakyNights` nights. A failure and its fix count as
+ * two.
+ */
 const minFlips = 3;
 
 /** Returns the flaky checks, most changes first. Ignores nights on which a check was not exercised. */

@@ -20,7 +20,10 @@ export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs less than this apart count as one night, because the machine was in the same state. */
+/**
+ * Runs that start within this time after a night's first run count as the same night. They share the state of the
+ * machine.
+ */
 const sameNightMs = 6 * 3_600_000;
 
 export interface LoadHistory {

@@ -34,8 +34,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the latest earlier finding of each check, to compare with tonight's findings. One night without a result is
- * tolerated, e.g. when the rate limit was exhausted.
+ * Returns the earlier findings to compare with tonight's findings. A check that is skipped for a single night, e.g. by
+ * a rate limit, counts as unchanged.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -49,7 +49,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
         ? findingBeforeSkip(finding, findingOn)
         : latestJudgedFinding(finding, findingOn)) ?? [],
   );
-  // A run that was stopped early does not reach every check, so absent findings do not count as missing.
+  // A run that was stopped early did not reach every check. Therefore, only a complete run can have lost findings.
   const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }

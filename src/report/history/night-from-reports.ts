@@ -53,7 +53,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A nightly run sends only some load scenarios. Missing checks of other scenarios do not make it `partial`.
+    // A nightly run sends only some load scenarios. Scenarios that are not sent do not make the verdict `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),

@@ -22,7 +22,10 @@ export const nightLoadSchema = z.object({
   validity: loadRunShape.validity,
 });
 
-/** A finding of a night. Texts are cut to 300 characters; passed findings have no `actual` or `reason`. */
+/**
+ * A finding in the stored history of nightly runs. Texts are cut to 300 characters; passed findings have no `actual` or
+ * `reason`.
+ */
 export const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
   witness: true,
@@ -58,7 +61,7 @@ export const nightSchema = reportSchema
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
     second: z.array(nightLoadSchema),
-    /** Changes that the night reported, and that the next night must not report again. */
+    /** Changes that this nightly run reported. The next run must not report these changes again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
   });
 
@@ -125,7 +128,6 @@ function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Nigh
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/** Converts a load run of version 0.1. `pace` replaces `times`. */
 const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

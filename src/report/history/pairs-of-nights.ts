@@ -13,9 +13,9 @@ export interface PairsOfNight {
 export interface PairsOfNights {
   readonly total: number;
   readonly seen: number;
-  /** Oldest first. Contains only nights that measured the same set of pairs as the last night. */
+  /** Nights, oldest first, that measured the same pairs of request properties as the last night. */
   readonly nights: readonly PairsOfNight[];
-  /** Flags or target-file lines that the user can add to cover more pairs. Taken from the last night. */
+  /** Flags or target-file lines that would make a run cover more pairs. The last night's run reported them. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 

@@ -102,7 +102,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats a night's verdict and failures, such as `nonconformant: INV-10 since 2030-02-05; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // The line names only the oldest failure of each clause, so the oldest must come first.
+  // Puts the oldest failures first, because only the first failure of each clause is named.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
     sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),

@@ -70,7 +70,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes to fix first; empty if only one clause failed, because a list would add nothing. */
+/** Returns the causes of failures in the order to fix them. The list is empty for a single failed clause. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;

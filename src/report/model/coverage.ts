@@ -46,7 +46,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
-/** Keeps the largest count of any check, because all checks of a run examine the same responses. */
+/** For each table cell, takes the largest count of any check. A sum would count the same response several times. */
 function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
@@ -88,7 +88,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether a kind of message is a status, e.g. `200`. Load runs add the exhausted limit, e.g. `429 minute`. */
+/** Whether `kind` names a status, e.g. `200`. In load runs, the exhausted limit can follow, e.g. `429 minute`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));

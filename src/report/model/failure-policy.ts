@@ -20,7 +20,7 @@ export const baselineSchema = z.strictObject({
   ),
 });
 
-/** A known failure, as the baseline lists it. */
+/** An entry of a baseline file: a check that is known to fail, and why. */
 export type KnownFailure = DeepReadonly<z.infer<typeof baselineSchema>["known"][number]>;
 
 /** The known failures of a target, which do not fail a run. */
@@ -66,7 +66,7 @@ export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
       reason: "Say why this fails, and who mends it.",
     }));
 
-/** Rules for which findings fail a run. All formats and the exit code use them. */
+/** Decides which findings fail a run. All report formats and the exit code use this policy. */
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;

@@ -20,7 +20,7 @@ export interface FindingId {
   readonly instance?: string | null | undefined;
 }
 
-/** Returns a key made of check and instance. Few reports have two findings with the same key. */
+/** Returns a key to find the same finding in another report. Rarely, two findings of one report share a key. */
 export const findingKey = ({ check, instance }: FindingId): string => JSON.stringify([check, instance ?? null]);
 
 /** Formats a finding as `SSE-5/name`, or as `SSE-5/name (pro)` if its check has several instances. */
@@ -31,7 +31,9 @@ export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): s
   ...new Set(findings.map(({ clause }) => clause)),
 ];
 
-/** Returns the sentence of a clause in the interface document; empty for a rule of a load scenario. */
+/**
+ * Returns the sentence of a clause in the interface document. Returns an empty string for a load scenario's own rule.
+ */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 export const clauseNames = (clauses: readonly string[], max: number): Text =>

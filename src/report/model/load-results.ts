@@ -39,7 +39,7 @@ const runSchema = z
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** Latencies of admitted and of refused requests; `null` if there were no such requests. */
+    /** `admitted` is `null` if no request was admitted; `refused` is `null` if none was refused. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),
@@ -57,7 +57,6 @@ const runSchema = z
       .object({ invalid: reasonSchema, counts: reasonSchema, pace: reasonSchema })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
-    /** Memory of the embedded server; `null` for any other server. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")
@@ -78,7 +77,7 @@ export type Spread = DeepReadonly<z.infer<typeof spreadSchema>>;
 /** The results of a load trial: one scenario, sent to one tier by one engine. */
 export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
-/** The load results of a report. */
+/** The field `load` of a report: its load runs. */
 export type LoadResults = DeepReadonly<z.infer<typeof loadResultsSchema>>;
 
 /** The fields that identify a load trial. Runs with equal fields send the same load. */

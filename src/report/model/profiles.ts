@@ -45,7 +45,10 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
     return isMust && countsIn(since, requirements) && profileOf(id) === profile;
   });
 
-/** Assigns a broken `core` clause to the profiles of the endpoints that broke it. */
+/**
+ * Returns the finding as it counts in `profile`. A `core` clause that only streams broke is broken in `streaming` and
+ * passes in `core`.
+ */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
   if (home !== "core" || finding.seen === undefined || !isBroken(finding)) return home === profile ? [finding] : [];

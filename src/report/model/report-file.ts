@@ -77,7 +77,7 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Fills in the field `load` of findings, which older versions wrote only into `suite` and `instance`. */
+/** Fills in the field `load` of findings. Older harness versions wrote its content only into `suite` and `instance`. */
 function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {

@@ -23,10 +23,10 @@ export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped
 export type Outcome = (typeof outcomes)[number];
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
-/** The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. */
+/** The verdict on a target. For example, `partial`: no `must` clause is broken, but at least one was not exercised. */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load` is the level of a load scenario's own rules. */
+/** Levels that a finding can have. `load`: a load scenario demands the rule, but no clause does. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -230,7 +230,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // The default is for reports from before requirement sets existed.
+      // Old reports have no `requirements`. They get the first requirement set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     party: z
@@ -288,7 +288,7 @@ export const reportSchema = z
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
-      // Default for reports from before requirement sets existed, which lack this property.
+      // Reports of older versions lack this list: those versions had no requirement sets.
       .default([])
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
@@ -298,7 +298,7 @@ export const reportSchema = z
     streaming: streamingSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Reports of older versions lack this list: their runs left nothing on a target.
+      // Runs of older versions left nothing on a target. Therefore, their reports lack this list.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),

@@ -21,8 +21,8 @@ export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> 
   since === firstRequirements ? {} : { since };
 
 /**
- * Returns `INV-3` for `INV-3/in requests of 1.1`, which repeats `INV-3` for requirement set 1.1. Returns `null` for a
- * check without this suffix.
+ * Removes the requirement set from a check id: `INV-3/in requests of 1.1` becomes `INV-3`. Returns `null` if the id has
+ * no set.
  */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
@@ -35,21 +35,25 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause counts in a requirement set. Rules of load scenarios always count. */
+/**
+ * Whether a requirement set contains the clause. Always `true` for an id that is not a clause, such as
+ * `load/slow-refusals`.
+ */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
-/** Returns the requirement set of a report, or the newest set if this version does not know the report's set. */
+/** Returns the requirement set of a report, or the newest set if the report's set is unknown. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** Returns the newest requirement set for the judged party. The party is e.g. a server or a client. */
+/** Returns the newest requirement set. For a server: the newest set that added a server requirement. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
- * Judges a report by an earlier requirement set: checks of later sets do not count. @throws {UsageError} if
- * `requirements` is later than the report's set
+ * Judges a report by an earlier requirement set: checks of later sets do not count.
+ *
+ * @throws {UsageError} if `requirements` is later than the report's set
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;

@@ -123,7 +123,7 @@ interface OutsidePart {
 /** A value for a {@link text} template. Strings are not allowed, because they might come from the target. */
 type TextContent = Text | number | readonly Text[];
 
-/** Creates a text from a template of the harness's own words. Joins lists by commas. */
+/** Creates a text from the harness's own words and the inserted values. Joins each inserted list with commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly TextContent[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -139,10 +139,10 @@ const ownPart = (words: string): OwnPart => ({ kind: "own", words });
 /** Creates a text of the harness's own words, such as a constant or a formatted number. */
 export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPart(words)] });
 
-/** Creates a text of a value from outside, such as a name or an observed value. */
+/** Creates a text from an untrusted value, such as a name or an observed value. */
 export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
 
-/** Creates a text of prose that may contain words from outside, such as the reason of a skipped check. */
+/** Like {@link outside}, for words that read as part of a sentence, such as skip reasons. */
 export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });
@@ -158,7 +158,7 @@ export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Turns a text into a string. `own` formats the harness's words; `outside` must escape other words. */
+/** Turns a `Text` into a string. `outside` must escape its argument, which can contain words of the target. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -40,11 +40,14 @@ interface StreamTimes {
   readonly isLump: boolean;
 }
 
-/** Minimum number of chunks of a lump. In a lump, all chunks come at once at the end. */
+/** Minimum number of chunks of a lump: a stream whose chunks all arrive together at the end. */
 const minLumpChunks = 5;
-/** Minimum time from the request to the last chunk of a lump. */
+/**
+ * A stream counts as a lump if all chunks arrive together at the end. The last chunk must arrive at least this long
+ * after the request.
+ */
 const minLumpMs = 200;
-/** The chunks of a lump span at most this share of the time from request to last chunk. */
+/** A lump's chunks span at most this share of the time from request to last chunk. */
 const maxLumpShare = 0.05;
 /** A rate is computed only if the chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;
@@ -87,7 +90,10 @@ function streamTimesOf(exchange: Exchange): StreamTimes | null {
   };
 }
 
-/** Whether a request delays or resumes a stream, so that its times say nothing about the agent's speed. */
+/**
+ * Whether a request asks the server to delay or resume the stream. The times of this stream do not show the agent's
+ * speed.
+ */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
 
@@ -113,6 +119,9 @@ const spreadOf = (values: readonly number[]) => ({
   max: rounded(Math.max(0, ...values), 1),
 });
 
-/** Formats the content per second of streams, such as `1,234 tokens`; `null` if no stream is long enough. */
+/**
+ * Formats an agent's median rate: tokens or characters per second, e.g. `1,234 tokens`. Returns `null` if all streams
+ * are too short to measure.
+ */
 export const formatRate = ({ perSecond }: AgentStreaming): string | null =>
   perSecond === null ? null : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

@@ -107,7 +107,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
   ];
 }
 
-/** Names the unmet rules of load scenarios. They fail the run, but break no clause. */
+/** Names the unmet rules of load scenarios. An unmet rule makes the run fail, but breaks no clause. */
 function unmetDemandTexts({ findings }: Report): Text[] {
   const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

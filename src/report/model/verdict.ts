@@ -30,8 +30,8 @@ export const outcomesWorstFirst = [
 ] as const satisfies Outcome[];
 
 /**
- * Returns the worst outcome of each clause. A pass becomes `skipped` if a combination of two request properties was not
- * tried.
+ * Returns the worst outcome of each clause. A passed clause with untested pairs of request properties counts as
+ * `skipped`.
  */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
@@ -66,7 +66,10 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
-/** Returns the must clauses that no check exercised, or whose pairs of request properties were not all tried. */
+/**
+ * Returns the must clauses that no check exercised. A clause with untested pairs of request properties counts as not
+ * exercised.
+ */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -84,7 +87,7 @@ export function whyProfileLeftOut(
   return selection?.profiles === undefined || selection.profiles.includes(profile) ? null : "not selected";
 }
 
-/** Like {@link unexercisedMusts}, without the clauses of profiles that are not offered or not selected. */
+/** Like {@link unexercisedMusts}. Includes a profile's clauses only if the profile is offered and selected. */
 export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unselected"> & ProfileChoice): string[] =>
   unexercisedMusts(report.findings, report.unselected).filter((clause) => {
     const profile = profileOf(clause);
@@ -105,7 +108,10 @@ export function unexercisedNamedFindings({
   });
 }
 
-/** Returns the verdict on the findings of a run. Unselected must clauses make it `partial` at best. */
+/**
+ * Returns the verdict on the findings of a run. If a must clause was not selected, the best possible verdict is
+ * `partial`.
+ */
 export function verdictOf(
   findings: readonly JudgedFinding[],
   stopped: string | null,
@@ -180,7 +186,9 @@ export const whyNothingJudged = ({
 
 export interface ExitOptions {
   readonly strict: boolean;
-  /** Whether the run fails if a must clause of an offered and selected profile was not exercised. */
+  /**
+   * Whether the run fails if a must clause was not exercised. Ignores profiles that are not offered or not selected.
+   */
   readonly complete: boolean;
 }
 
@@ -200,12 +208,15 @@ export function exitCodeOf(
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 
-/** Options for the exit code of a run. */
+/** Options for the exit code of a run: stricter rules, and a baseline of known failures. */
 export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
 }
 
-/** Returns the exit code of a run. Known failures of the baseline are excused, but stale entries give 1. */
+/**
+ * Returns the exit code of a run, ignoring the failures in the baseline. Returns 1 if a check in the baseline now
+ * passes, unless its entry says `flaky`.
+ */
 export function runExitCode(
   report: Report,
   { strict = false, complete = false, baseline = [] }: RunExitOptions = {},

@@ -14,9 +14,9 @@ export interface RegistryEntry {
   /** Whether the signing key is in the vendor's key list. */
   readonly isSignedByVendor: boolean;
   readonly expires: string;
-  /** Version of a newer and nonconformant statement about the same deployment; `null` if there is none. */
+  /** Version of a later statement that judges the same deployment nonconformant; otherwise `null`. */
   readonly supersededBy: string | null;
-  /** Version of the newest statement of this kind on this deployment; `null` if this one is the newest. */
+  /** Version of the newest statement with the same deployment and kind; `null` if this statement is the newest. */
   readonly newer: string | null;
   readonly hasReport: boolean;
   readonly sha256: string;

@@ -13,8 +13,8 @@ export interface CurlOptions {
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
 /**
- * Returns a function that finds the shell variable for a key name. Variables from the target file override default
- * names, e.g. `PRO_KEY`.
+ * Returns a function that finds the shell variable for a key name. The default, such as `PRO_KEY`, applies if the
+ * target file names no variable.
  */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
@@ -141,7 +141,7 @@ export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody)
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
-  // A command line cannot contain NUL. A text without NUL is passed to curl directly.
+  // A command line cannot contain NUL. Without NUL, curl can take the text as an argument.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }

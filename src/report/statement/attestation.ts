@@ -7,7 +7,7 @@ import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";
 
-/** Name of the predicate field that contains the statement and its expiry date. It must be a URI. */
+/** Name of the in-toto extension field that contains the statement. The name is a URI to avoid name collisions. */
 const statementField = "urn:agent-hosting-conformance:statement:1";
 
 /** Digest algorithms for a deployed image, package or commit, with the length of a digest in hex digits. */
@@ -112,7 +112,7 @@ export const expiryOf = (finished: string, validDays = defaultValidDays): Date =
 /** How to sign a statement: with which key, about what, and for how long. */
 export interface StatementSigning {
   readonly key: SigningKey;
-  /** Deployed images, packages and commits. Default: nothing but the deployment itself. */
+  /** Images, packages and commits that the statement names besides the deployment. Default: none. */
   readonly subjects?: readonly Subject[];
   /** Number of days after the end of the run for which the statement is valid. Default: 90. */
   readonly validDays?: number;

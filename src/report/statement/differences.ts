@@ -96,7 +96,7 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 
 export interface JudgementDifferences {
   readonly differences: readonly string[];
-  /** Findings that only the new judgement has, such as `SSE-10 (note)`. They do not affect the verdict. */
+  /** Findings of checks that the run did not select, such as `SSE-10 (note)`. They do not count as differences. */
   readonly leftOut: readonly string[];
 }
 
@@ -125,7 +125,8 @@ export function rejudgeDifferences(
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
 /**
- * Fields that can be computed again from the evidence. This reveals a value that was changed by hand, e.g. `verdict`.
+ * Fields that the harness computes again from the evidence and compares. A difference reveals, for example, a `verdict`
+ * changed by hand.
  */
 const computedFields = [
   "verdict",
@@ -163,7 +164,6 @@ function findingDifference(one: ReportFinding | undefined, other: ReportFinding 
   return `${findingName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
 }
 
-/** If the outcome is `error`, `evidence` is not compared. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
   const { evidence: _, ...fields } = finding;

@@ -52,7 +52,7 @@ export interface SignatureCheck {
   readonly signers: readonly VendorKey[];
   /** A line for each invalid signature and revoked key. Lists unknown keys too if no signature is valid. */
   readonly problems: readonly string[];
-  /** A line for each unknown key, if another signature is valid. */
+  /** A line for each signature by an unknown key. If no signature is valid, `problems` contains these lines instead. */
   readonly notes: readonly string[];
 }
 

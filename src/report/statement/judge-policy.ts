@@ -19,8 +19,8 @@ export interface PolicyFacts {
 }
 
 /**
- * The result of one rule of a policy. `unchecked`: the proof is missing. `optional`: missing, but the policy allows
- * that.
+ * The result of one rule of a policy. `unchecked`: the proof is missing. `optional`: the policy does not require the
+ * missing proof.
  */
 export interface RuleResult {
   readonly rule: keyof Policy;
@@ -117,7 +117,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** Tolerance for different clocks: a run may end up to one hour in the future. */
+/** Allowed clock difference, in days. A run's end is accepted up to one hour in the future. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {

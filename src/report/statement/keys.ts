@@ -40,7 +40,7 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
   );
 }
 
-/** Returns the key if it can sign statements. If the key is `null`, returns `problem`. */
+/** Accepts only Ed25519 and ECDSA P-256 keys. For a `null` key, the result contains `problem`. */
 export function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };
   if (digestAlgorithmOf(key) !== null) return { kind: "value", value: key };
@@ -98,7 +98,7 @@ export interface VendorKey {
   readonly revoked: string | null;
 }
 
-/** Parses a vendor's list of public keys. A key that is invalid, repeated or has a wrong id is a problem. */
+/** Parses a vendor's list of public keys. Returns a problem for an invalid key, a repeated key or a wrong key id. */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {

@@ -7,7 +7,7 @@ import { requirementSets } from "../../spec/requirements.ts";
 const textsSchema = z.array(z.string().min(1)).min(1);
 const readings = z.record(z.string(), z.union([z.string(), textsSchema]));
 
-/** Rules whose data a statement may lack. Only these rules may be optional in a policy. */
+/** Rules that a policy may mark as optional, because statements can lack the data for them. */
 export const optionalRules = ["profiles", "readings", "excessPercent", "subjects", "report"] as const;
 
 const signerSchema = z

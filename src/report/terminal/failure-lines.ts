@@ -14,7 +14,10 @@ export type FailureContext = EvidenceContext & TerminalStyle;
 const failureIndent = "      ";
 const maxOtherFindings = 3;
 
-/** Renders a broken clause with commands to reproduce it. `shown` maps each printed message to its clause. */
+/**
+ * Renders a broken clause with commands to reproduce it. `shown` maps the id of each printed exchange or delivery to
+ * its clause.
+ */
 export function failureLines(
   group: ClauseGroup,
   context: FailureContext,

@@ -34,7 +34,7 @@ import { type FailureContext, failureLines, formatDistinctFinding } from "./fail
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Whether to show only the verdict and a line for each broken clause. */
   readonly quiet: boolean;
-  /** Whether to show the readings and all tables although a clause is broken. */
+  /** Whether to show sections such as `readings` and `coverage` even if a clause failed. */
   readonly verbose?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, all checks share one reason, and the verdict gives it.
+  // If nothing was judged, the verdict gives the reason. A list of checks would only repeat this reason.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>

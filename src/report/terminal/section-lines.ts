@@ -117,7 +117,10 @@ function causeLines(
 
 const minFirstColumn = 16;
 
-/** Formats a table. If it is too wide, leaves out columns by `dropRank`, and then cuts the first column. */
+/**
+ * Formats a table to fit the width: drops columns, highest `dropRank` first. If that is not enough, cuts the first
+ * column.
+ */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>
@@ -176,7 +179,8 @@ const borderCharacters = { ...Object.fromEntries(borderNames.map((name) => [name
 
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // Pads headings, because cli-table3 makes a column only as wide as its longest cell.
+    // Pads the heading of a fixed-width column to that width. Otherwise, cli-table3 would shrink the column to its
+    // longest cell.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padToWidth(head, width.columns), width),
     ),

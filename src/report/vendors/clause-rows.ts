@@ -11,7 +11,7 @@ import { presenceReadings } from "../model/report-sections.ts";
 /** The result of a clause for one vendor. `absent`: the vendor's report has no finding of it. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /** Expected and actual, or the reason why the clause was skipped. Empty if the outcome says everything. */
+  /** For example, `expected 200; got 500`, or the reason for a skip. Empty for `pass`, `observed` and `absent`. */
   readonly text: string;
 }
 
@@ -87,14 +87,17 @@ export interface BehaviourRow {
   readonly clause: string;
   readonly check: string;
   readonly says: string;
-  /** Observed behaviour by vendor. `null` if the vendor was not judged; empty if nothing was observed. */
+  /**
+   * Observed behaviour, one cell for each vendor. A cell is `null` if the vendor was not judged, and empty if nothing
+   * was observed.
+   */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }
 
 export interface ComparedRow {
   readonly row: BehaviourRow;
-  /** Whether the vendors with these two cell indexes behave differently. */
+  /** Whether two vendors behave differently. Takes their indexes in `row.cells`. */
   readonly areDifferent: (one: number, other: number) => boolean;
 }
 

@@ -35,7 +35,8 @@ export type VendorSummary =
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
 /**
- * A comparison of several deployments. Cells follow the order of `vendors`; a vendor that was not judged has `null`.
+ * A comparison of several deployments. A row's cells follow the order of `vendors`; the cell of an unjudged vendor is
+ * `null`.
  */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
@@ -58,7 +59,7 @@ export interface VendorComparison {
   };
 }
 
-/** Compares the reports of several vendors. `from`: list only what changes for a client that leaves this vendor. */
+/** Compares the reports of several vendors. With `from`, `switches` lists only the switches from this vendor. */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];

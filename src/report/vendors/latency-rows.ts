@@ -120,7 +120,10 @@ const latencyEntry = (name: string, count: number, median: number, p99: number):
   { count, median, p99 },
 ];
 
-/** One measurement of streaming quality. Each cell shows the vendor's agent with the most streams. */
+/**
+ * One measurement of streaming quality, with one cell per vendor. The measured agent is the vendor's agent with the
+ * most streams.
+ */
 export interface StreamingRow {
   readonly name: string;
   readonly cells: readonly (string | null)[];

@@ -9,7 +9,10 @@ import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 export interface LimitRow {
   readonly name: string;
   readonly published: string;
-  /** The limit of each vendor. `no key`: the target has no key of this tier. `null`: the vendor was not judged. */
+  /**
+   * One text for each vendor, such as `✓ as published`. `no key`: there is no key of this tier; `null`: the vendor was
+   * not judged.
+   */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }

@@ -36,7 +36,7 @@ export function rankVendors(vendors: readonly Vendor[]): Vendor[] {
 }
 
 interface VendorScore {
-  /** Number of conformant profiles less the number of nonconformant ones. */
+  /** Number of conformant profiles minus number of nonconformant profiles. */
   readonly profiles: number;
   readonly exercised: number;
 }

@@ -9,7 +9,7 @@ import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 export interface VendorQuestion {
   readonly about: "not exercised" | "reading" | "gap";
-  /** Ids of the clauses that the question is about. If `about` is `"gap"`, contains the id of a check instead. */
+  /** Ids of the clauses that the question is about. If `about` is `"gap"`, the only entry is the id of a check. */
   readonly clauses: readonly string[];
   readonly text: string;
 }
@@ -51,7 +51,10 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
     .toSorted((one, other) => other.clauses.length - one.clauses.length);
 }
 
-/** Whether the vendor can enable the skipped check. Only the tester can set a command-line flag, e.g. `--max-wait`. */
+/**
+ * Whether the vendor can provide what a skipped check needs. Command-line flags such as `--max-wait` are up to the
+ * tester.
+ */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
 
@@ -89,7 +92,7 @@ const gapQuestions = (at: number, names: readonly string[], rows: readonly Compa
 interface Difference {
   readonly row: ComparedRow["row"];
   readonly own: string;
-  /** The different behaviours of the other vendors, such as `Acme: “404”`. */
+  /** Behaviours that differ from `own`, with the vendors' names, such as `Acme: “404”`. */
   readonly elsewhere: string;
   readonly others: number;
 }

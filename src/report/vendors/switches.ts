@@ -31,10 +31,15 @@ export interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/** With more vendors than this, only the switches from the first vendor are listed. */
+/**
+ * Up to this many vendors, every pair is compared by default. With more, only pairs with the first vendor are compared.
+ */
 const maxPairedVendors = 4;
 
-/** Lists the differences between pairs of vendors. If `from` is given, lists only switches from this vendor. */
+/**
+ * Lists what changes for a customer who switches vendors. With `from`, compares only this vendor with each other
+ * vendor.
+ */
 export function vendorSwitches(
   vendors: readonly Vendor[],
   tables: ComparedTables,

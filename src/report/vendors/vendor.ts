@@ -8,7 +8,7 @@ export type Vendor =
       readonly name: string;
       readonly document: ReportDocument;
       readonly load: ReportDocument | null;
-      /** Whether the report comes from an earlier run. Nothing was sent to this vendor now. */
+      /** Whether the report comes from an earlier run. If so, nothing is sent to this vendor. */
       readonly isKept: boolean;
       readonly notes: readonly string[];
     }

@@ -54,7 +54,7 @@ export function textMismatch(response: ErrorResponse): Mismatch | null {
   return null;
 }
 
-/** Judges ERR-6: in form A, `error.status` is the HTTP status. */
+/** Judges ERR-6: in form A, `{error: {code, message, status}}`, `status` is the HTTP status. */
 export function statusMismatch(response: ErrorResponse): Mismatch | null {
   const status = errorIn(response)?.["status"];
   return status === response.status
@@ -62,7 +62,7 @@ export function statusMismatch(response: ErrorResponse): Mismatch | null {
     : { expected: `\`error.status\` is ${response.status}, the HTTP status`, actual: formatValue(status) };
 }
 
-/** Judges ERR-7: in form B, `error.details` is an object if it is present. */
+/** Judges ERR-7: in error form B, `error.details` is an object, `null` or absent. */
 export function detailsMismatch(response: ErrorResponse): Mismatch | null {
   const details = errorIn(response)?.["details"];
   return details === undefined || details === null || isObject(details)
@@ -82,7 +82,7 @@ const limitDetails = {
 } as const;
 const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
 
-/** Judges ERR-8: a 429 says when to retry. The names of its fields depend on its error form. */
+/** Judges ERR-8: the body of a 429 says when to retry. The required fields depend on the error form. */
 export function retryAfterMismatch(response: ErrorResponse): Mismatch | null {
   const form = formIn(response);
   const inError = errorIn(response)?.["retry_after"];

@@ -108,7 +108,7 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/** Creates a quick test of one row of a field table. If it fails, {@link fieldMismatch} says what is wrong. */
+/** Creates a quick test for one row of a field table. If it returns `false`, {@link fieldMismatch} must decide. */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];

@@ -39,7 +39,7 @@ export interface BodyRule {
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** Whether a response is judged by its whole body. Stream events have other rules. */
+/** Whether to judge the whole body as JSON. A successful stream consists of events, which have their own rules. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 

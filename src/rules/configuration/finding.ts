@@ -31,7 +31,9 @@ export function clauseAt(path: ValuePath): FileClause {
 const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
-/** For each clause, the path that must be valid before the clause is judged. Default: the whole file. */
+/**
+ * If the value at a clause's path is wrong or missing, the clause is skipped. Default path: the top level of the file.
+ */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],

@@ -79,7 +79,10 @@ const noteChecks: readonly NoteCheck[] = [
   { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
 ];
 
-/** Returns the findings of all advisory checks. If `file` is `null` (a must clause is broken), all are skipped. */
+/**
+ * Returns the findings of all advisory checks. If the file breaks a must clause, `file` is `null` and every check is
+ * skipped.
+ */
 export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
   noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
     const head = { check, clause, level: "advisory" } as const;

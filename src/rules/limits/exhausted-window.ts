@@ -5,7 +5,7 @@ import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample
 
 /** Bounds of the time between two requests, in seconds of the target's clock. */
 export interface Elapsed {
-  /** Minimum time between two requests: from the response to the first until the second is sent. */
+  /** Time from the response to the first request until the second request is sent. */
   readonly min: number;
   /** Maximum time between two requests: from sending the first until the response to the second. */
   readonly max: number;
@@ -25,13 +25,13 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** One second for rounding. `slackSeconds` adds another second for errors of the server's clock. */
+/** Tolerance for rounded header values. `slackSeconds` also includes one second for errors of the server's clock. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges HDR-19: no further request is admitted between `Remaining: 0` and the reset. Allows for limiters that regain
- * capacity earlier, e.g. rolling windows.
+ * Judges HDR-19: after `Remaining: 0`, no further request is admitted until the reset. Allows for legal limiters that
+ * regain capacity earlier, such as rolling windows.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -112,7 +112,10 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   later.reset !== null &&
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
-/** Creates a function that returns how much quota (in requests) may be free again before the request `later`. */
+/**
+ * Creates a function that takes a `later` request. The function returns how many requests the limiter can admit after
+ * `exhausted`, up to `later`.
+ */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
   { seconds, limit, leftSeconds }: ExhaustedWindow,
@@ -123,7 +126,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // A fixed window counts a request until the reset. Only a rolling window may stop counting it earlier.
+    // If the window cannot roll, requests with the same reset as `exhausted` count until that reset.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -145,8 +148,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server may have given back the quota that `each` used. True for failures, and for refusals concurrent
- * with `exhausted`.
+ * Whether the server can have counted `each` and then given its quota back. True only for failed requests, and for
+ * refusals concurrent with `exhausted`.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

@@ -14,7 +14,7 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 /** The wrong value of a header; `null` if the response follows the rule; `undefined` if the rule does not apply. */
 type RuleResult = string | null | undefined;
 
-/** A rule about the headers of each response to an accepted key, in runs and under load. */
+/** A rule about the rate-limit headers of one response, for conformance runs and load runs. */
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
@@ -36,7 +36,10 @@ export const notNegative = {
   },
 } as const satisfies HeaderRule;
 
-/** Rules for headers that allow only certain texts. Any other text counts as malformed. */
+/**
+ * Rules for headers whose accepted texts are listed. These rules never report a breach: `malformedHeaders` finds other
+ * texts.
+ */
 const acceptedTexts = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({
@@ -104,7 +107,10 @@ export function wellFormedHeaders(clause: HeaderClauseId): string {
   return `${texts.join(", ")}, each sent once`;
 }
 
-/** Finds the malformed rate-limit headers of a response. HDR-1 to HDR-8 judge absent headers. */
+/**
+ * Finds rate-limit headers that are repeated or have a malformed value. Ignores absent headers, which HDR-1 to HDR-8
+ * judge.
+ */
 export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
   const valuesOf = new Map<string, string[]>();
   // No `for … of`: iterators are many times slower in k6's interpreter.
@@ -134,19 +140,19 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaderOf(name).header);
 
-/** Whether `Limit` may report the minute's limit: the published number, with or without the burst. */
+/** Whether the value of a `Limit` header is the limit per minute, with or without the burst. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether `Limit` may be the minute's limit plus a burst of unknown size. */
+/** Whether `Limit` can be the minute's limit plus a burst. Applies only to tiers without a published burst. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 
-/** Whether a `Limit` header reports the hour's limit and cannot report the minute's. */
+/** Whether a `Limit` header has the limit per hour. `false` if the value can also be the limit per minute. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response may describe the monthly tokens. Only their window is longer than an hour. */
+/** Whether a response seems to describe the monthly token limit. No other limit has a `retry_after` above one hour. */
 const isAboutMonthTokens = (
   { limit, remaining, retryAfterSeconds }: ReportedWindow,
   limits: TierLimits | null,
@@ -158,7 +164,10 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/** Returns the length of the window that a response describes, in seconds. Assumes an hour if the tier is unknown. */
+/**
+ * Returns the length, in seconds, of the window that a response describes. Without `limits`, a minute's window counts
+ * as an hour.
+ */
 export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
   if (isAboutMonthTokens(response, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(response.limit, limits) && limits.perMinute !== limits.perHour;
@@ -168,7 +177,7 @@ export function windowSeconds(response: ReportedWindow, limits: TierLimits | nul
 /** Tolerance for rounding to whole seconds. */
 const roundingSeconds = 2;
 
-/** Whether the time to the reset is no longer than the window. An absent value passes. */
+/** Whether `Reset-After` is at most the length of the window. An absent value passes. */
 export const isWithinWindow = (
   response: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,

@@ -9,15 +9,15 @@ import { rounded } from "../../base/numbers.ts";
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
   readonly samples: readonly S[];
   readonly limits: L;
-  /** Whether no earlier request on the key can still count. */
+  /** Whether the key certainly had its full allowance of requests before the first sample. */
   readonly isFresh: boolean;
 }
 
-/** Tolerance for a server's clock, in ms of the target's time. Servers may keep only whole seconds. */
+/** Tolerance, in ms of the target's time, for servers that keep only whole seconds. */
 export const toleranceMs = 1000;
 /** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
 export const minuteOverMs = minuteMs + toleranceMs;
-/** How long a server may take to free a slot after its response has arrived, in ms of real time. */
+/** Tolerance for a slot that a server frees some time after its response, in ms of real time. */
 export const slotReleaseMs = 1500;
 
 /** Requests within this time form one burst, in ms of the target's time. */
@@ -52,7 +52,10 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/** Returns the largest number of requests that certainly lie within `windowMs`, both ends included. */
+/**
+ * Returns the largest number of requests that certainly happened in one period of `windowMs`. The period includes both
+ * ends.
+ */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -76,8 +79,8 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
 }
 
 /**
- * Minimum `retry_after`, in seconds, to test early retries. With a smaller value, rounding may explain the early
- * admission.
+ * Minimum `retry_after`, in seconds, for tests of early retries. Below it, the server's rounding could explain an
+ * admitted early retry.
  */
 export const minEarlySeconds = 4;
 

@@ -78,7 +78,9 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
-/** Stands for a header that was sent twice with different values. It is neither a number nor a date. */
+/**
+ * Stands for a header that was sent with several different values. This text parses neither as a number nor as a date.
+ */
 const severalValues = "several values";
 
 export const wholeNumber = (text: string | undefined): number | null =>

@@ -29,7 +29,7 @@ export interface WindowEnds<A> {
   readonly last: A;
 }
 
-/** The verdict on one window. `mismatch` is `null` if `Reset-After` fell as much as time passed. */
+/** The verdict on one window. `mismatch`: `Reset-After` fell too slowly, e.g. from 60 to 57 in 10 seconds. */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
@@ -57,19 +57,25 @@ export function judgeTimeLeft<A extends RequestSample>(
 
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** Bounds of the time at which the server created a response, in seconds. */
+/** Duration and times of a request, to estimate when the server created the response. */
 export interface ResponseTime {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
-  /** From request to response by the client's clock, in Unix seconds; `null` if the target's clock differs. */
+  /**
+   * Times of the request and the response by the client's clock, in Unix seconds. `null` if that clock cannot be used,
+   * e.g. because the target's clock runs faster.
+   */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
 /** Tolerance of HDR-14: how far `Reset` minus `Reset-After` may be from the time of the response. */
 const toleranceSeconds = 2;
-/** A `Date` header has whole seconds, so it may be up to a second behind. */
+/** A `Date` header shows whole seconds. The exact time can be up to a second later. */
 const dateCutSeconds = 1;
-/** Maximum difference between the clocks of two machines, if the target sends no `Date`. */
+/**
+ * Assumed maximum difference between the clocks of the target and the harness. Applies only to responses without
+ * `Date`.
+ */
 const maxSkewSeconds = 300;
 
 /** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined` if a header is missing. */
@@ -81,7 +87,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // A server may fix the headers when a request arrives, but send the response, and its `Date`, much later.
+  // Some servers set the rate-limit headers when the request arrives, but `Date` much later.
   if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -100,7 +106,7 @@ export interface ResetContext {
   readonly first: Sample | null;
 }
 
-/** Judges HDR-14, as {@link resetMismatch} does, in a run that may advance the target's test clock. */
+/** Judges HDR-14 with {@link resetMismatch}, but allows for advances of the target's test clock. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -133,18 +139,21 @@ function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** About three years. If `Date` and the reset headers differ by more, a header has a wrong unit. */
+/** If the reset headers differ from `Date` by more than this, their unit is wrong. About three years. */
 const wrongUnitSeconds = 1e8;
 
 const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
-/** Whether a number may be Unix seconds between 2001 and 2286. */
+/** Whether a Unix time in seconds lies between the years 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
 /** Tolerance: one second for each of four rounded header values, and one for the time between responses. */
 const roundingSeconds = 5;
 
-/** Judges HDR-14 without `Date`: the reset headers must advance as far as the target's clock. */
+/**
+ * Judges HDR-14 without `Date`. From `first` to `sample`, `Reset` minus `Reset-After` must advance as far as the
+ * target's clock.
+ */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [createdUnixSeconds(first), createdUnixSeconds(sample)];
   if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;

@@ -12,23 +12,28 @@ import {
 /** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** `health` never counts toward rate limits. `other`, `usage` and `list` may count. */
+  /** `health` requests never count toward rate limits. The server decides whether `other`, `usage` and `list` count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
-  /** When the head of the response arrived; without a response, when waiting for it ended. */
+  /**
+   * Time at which the head of the response arrived. Without a response, the time at which the client stopped waiting.
+   */
   readonly headMs: number;
   readonly endMs: number;
   readonly status: number | null;
 }
 
-/** A sample from a run that may advance the target's clock. */
+/** A sample that also records how far the run had advanced the target's clock. */
 export interface Sample extends RequestSample {
   /** How far the run had advanced the target's clock, in ms, when it sent the request. */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
   readonly since?: string;
-  /** The limit that a probe used up on purpose before this request. Absent if there was none. */
+  /**
+   * State of the key's limits when a probe sent this request, e.g. `minute used up`. Absent if no probe used up a
+   * limit.
+   */
   readonly keyState?: string;
 }
 

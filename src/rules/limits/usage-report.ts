@@ -51,5 +51,5 @@ export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   };
 }
 
-/** Whether a response is a 4xx, so that its request did not run an agent. */
+/** A request with a 4xx response did not run an agent. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

@@ -25,7 +25,11 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/** Lists the names of the events, with consecutive chunks as one. The SSE standard names unnamed events `message`. */
+/**
+ * Lists the names of the events. Consecutive `chunk` events are listed once. An event without a name is called
+ * `message`, as in the
+ * SSE standard.
+ */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
@@ -34,7 +38,9 @@ export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
-  /** `at` is the position of the first chunk whose index is missing, not an integer, or does not rise. */
+  /**
+   * `at` is the position of the first missing index. If all are present: of the first non-integer or non-rising index.
+   */
   | { readonly kind: "broken"; readonly at: number };
 
 export function classifyIndexes(values: readonly unknown[]): Indexes {
@@ -67,7 +73,10 @@ export interface StreamOrder extends Pick<StreamShape, "sequence"> {
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /** Returns the actual order if it breaks the rule; `undefined` if the rule does not apply. */
+  /**
+   * Describes how the stream breaks the rule. Returns `null` if the stream conforms, `undefined` if the rule does not
+   * apply.
+   */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
@@ -116,7 +125,7 @@ export const chunksBetween: StreamRule = {
     const chunk = sequence.indexOf("chunk");
     const end = sequence.findIndex(isTerminalName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
-    // A stream without `start` passes here: SSE-4 judges that.
+    // Without a `start` event, the index is -1 and the condition is false. SSE-4 judges a missing `start`.
     if (sequence.indexOf("start") > chunk) return "a chunk before start";
     return end !== -1 && end < chunk ? "a chunk after the end" : null;
   }),

@@ -48,7 +48,7 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/** Sends one request for each needed but unassigned role, to test whether an agent can play the role. */
+/** Tests whether agents can play the unassigned roles that probes need. Sends one request for each role. */
 export async function withDerivedRoles(
   client: Client,
   target: Target,

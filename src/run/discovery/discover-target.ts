@@ -50,8 +50,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * If only the agent list or only the usage exists, reads it twice more. The responses show whether rate limits count
- * GET requests.
+ * If the target lacks `/usage` or the agent list, reads the other endpoint twice. The responses show whether rate
+ * limits count GET requests.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);

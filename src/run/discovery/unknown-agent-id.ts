@@ -4,7 +4,7 @@ import { agentIds } from "./discover-target.ts";
 import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
-/** Used if the target has no known agent id whose pattern could be imitated. */
+/** An agent id that is unlikely to exist. `unknownIdLike` returns this id if no agent id of the target is known. */
 const defaultUnknownId = "no-such-agent-7f3a";
 /** Minimum digits of an unknown numeric id, so that the id is unlikely to exist. */
 const minDigits = 9;

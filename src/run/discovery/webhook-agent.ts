@@ -10,9 +10,14 @@ import type { Discovery } from "../probe.ts";
 
 /** Maximum response size of an agent for webhook tests, because the receiver stores each delivered response. */
 const maxResponseBytes = 16 * 1024;
-/** Limits of the search for an agent that triggers webhooks. `slow` counts agents that have not responded. */
+/**
+ * Limits of the search for an agent that triggers webhooks. `slow` is the maximum number of agents without a response.
+ */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
-/** An agent is quick if it responds within this time. Checks of webhooks wait for many of its responses. */
+/**
+ * An agent is quick if it responds within this time. Webhook tests wait for many responses, and therefore prefer quick
+ * agents.
+ */
 const maxQuickMs = 3000;
 /** Real time to wait before the next agent is invoked. `lastMs` is the wait after the last agent. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
@@ -28,7 +33,9 @@ export interface WebhookAgentResult {
   readonly pendingRequests: Promise<unknown>;
 }
 
-/** Reserves an agent for webhook probes, because webhooks cannot be deleted and would report every later call. */
+/**
+ * Reserves an agent for webhook probes. Webhooks cannot be deleted, and would report all later calls of a shared agent.
+ */
 export async function withWebhookAgent(
   client: Client,
   target: Target,

@@ -28,7 +28,10 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
   return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
-/** Whether a disturbance makes an exchange worthless. `keys shared` affects only counts and times. */
+/**
+ * Whether a disturbance makes an exchange useless. The kind `keys shared` does not, because it affects only counts and
+ * times.
+ */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
@@ -43,7 +46,7 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about durations or event order, which another run on the same target can change. */
+/** Clauses about durations or the order of events. Another run on the same target can change both. */
 const timingClauses =
   /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 

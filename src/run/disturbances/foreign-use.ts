@@ -14,9 +14,9 @@ const spacedReadings = 4;
 /** Tolerance for the end of a window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
-/** Number of health requests in a row. If they lower `Remaining`, limits count health requests. */
+/** Number of health requests to send without pauses, to see by how much each of them lowers `Remaining`. */
 const immediateReadings = 3;
-/** If `Remaining` falls by this much during health requests, another client uses the key. */
+/** Minimum fall of `Remaining` that proves use by another client. Falls that health requests cause are subtracted. */
 const minForeignRequests = 2;
 
 interface LimitReading {
@@ -37,7 +37,6 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
   await time.sleepReal(countingDelayMs);
   const found = await Promise.all(
     keys.map(async (key) => {
-      // The search itself may have exhausted a key with a small limit per minute.
       await awaitNextWindow(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),
@@ -55,7 +54,8 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // Waits even beyond the run's waiting time: noticing another client is worth about a minute.
+  // This wait is allowed to exceed the run's remaining waiting time. Without the wait, another client could stay
+  // unnoticed.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);

@@ -10,7 +10,7 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/** A run that other runs on this machine can see, to detect that both use the same key. */
+/** A run that other runs on this machine can see. Two runs can thus detect that they share a key. */
 export interface AnnouncedRun {
   /** Returns the keys that another run uses too, and since when (Unix ms). Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
@@ -22,7 +22,7 @@ const announcementSchema = z.object({
   pid: z.number(),
   startedMs: z.number(),
   endedMs: z.number().nullable(),
-  /** One hash of base URL and key for each key, because the file must not reveal a key. */
+  /** For each key, one hash of the base URL and the key. The file must not reveal a key. */
   keys: z.array(z.string()),
 });
 type AnnouncementFile = z.infer<typeof announcementSchema>;
@@ -90,7 +90,8 @@ function otherRunsIn(folder: string, ownPath: string, sinceMs: number): Announce
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {
     const signedMs = path === ownPath ? null : nullIfFailed(() => statSync(path).mtimeMs);
-    // Most files are of runs that have ended. Reading thousands of them would take longer than a run.
+    // Skips an old file without reading it, because its run has ended. Reading thousands of files would take longer
+    // than a run.
     if (signedMs === null || signedMs + maxSilenceMs <= sinceMs) return [];
     const run = readAnnouncement(path);
     if (run === null) return [];

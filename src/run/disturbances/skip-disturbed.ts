@@ -51,13 +51,13 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // The stage `review` has read only the undisturbed requests. If they show no breach, that proves nothing.
+    // Probes of the stage `review` read only undisturbed requests. Therefore these probes can miss a breach.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
 }
 
-/** Whether an exchange ended after a disturbance began, so that its duration means nothing. */
+/** Whether an exchange ended after a disturbance began. The duration of such an exchange proves nothing. */
 const endedAfterDisturbanceBegan: Invalidates = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? invalidatesExchange(disturbance, exchange)
@@ -93,7 +93,7 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client changes only the counts. Only clauses about counts are affected.
+  // Another client changes only how much of a limit is used. Therefore it affects only clauses about counts.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

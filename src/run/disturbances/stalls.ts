@@ -32,7 +32,7 @@ function processorQueueMs(): number {
 const clockReadIntervalMs = 250;
 /** Minimum duration of a stall. In a stall, the process neither uses the CPU nor waits for it. */
 const minStallMs = 3000;
-/** A clock has jumped if the time of day and the monotonic clock differ by this much between two readings. */
+/** Minimum size of a clock jump. Since the last reading, the advances of `wall` and `monotonic` differ this much. */
 const minJumpMs = 2000;
 
 /** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */

@@ -16,7 +16,7 @@ export interface DisturbanceWatch {
   readonly ended: (run: ProbeRun) => void;
   /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Finds all disturbances so far. May send requests, to test whether a key was revoked or another client uses it. */
+  /** Finds all disturbances so far. It can send requests to test whether a key is revoked or shared. */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
 }

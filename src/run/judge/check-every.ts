@@ -25,11 +25,17 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** Creates the finding's text `actual` from all broken cases. Default: the text of the first case. */
+  /**
+   * Returns the finding's `actual` from all cases that broke the clause. By default, `actual` comes from the first of
+   * these cases.
+   */
   readonly summarize?: (broken: readonly T[]) => string;
-  /** Judges all cases together, for example their consistency. Called only if no single case is a breach. */
+  /**
+   * Judges all cases together, for example whether they are consistent. `checkEvery` calls this function only if no
+   * single case is a breach.
+   */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
-  /** The plural noun that a finding uses for the cases. Default: `responses`. */
+  /** Plural noun for the judged items in the text of a finding, e.g. `deliveries`. Default: `responses`. */
   readonly noun?: string;
 }
 
@@ -134,6 +140,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether the cell expects status 200 or 201, but the endpoint sent another 2xx status. */
+/** Whether the cell is for 200 or 201 and its endpoint sent any 2xx status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -27,9 +27,11 @@ export interface Check {
   readonly matrix: CoverageMatrix | null;
   /** Additional probes whose requests the check judges. Those that did not run are left out. */
   readonly also: readonly Probe[];
-  /** Probes of other checks whose requests this check judges. They run even if only this check is selected. */
+  /** Extra probes for a run that selects only this check. They send requests for the check to judge. */
   readonly companions?: readonly Probe[];
-  /** This check's version in the previous requirement set. */
+  /**
+   * The check of the previous requirement set that this check repeats. This check also judges requests of newer probes.
+   */
   readonly widens?: Check;
   /** Whether the report omits this check if it finds no breach. */
   readonly reportsOnlyBreaches?: boolean;
@@ -59,7 +61,7 @@ export const check = <const K extends JudgedId, const P extends Probe | ProbesBy
   options: CheckOptions = {},
 ): Check => ({ ...checkIdentity(clause, options), on, matrix: null, also: options.also ?? [], judge });
 
-/** Creates an observation of a gap: it records how the target behaves where the document is silent. */
+/** Creates a check for a gap in the document. The check records the target's behaviour, without a verdict. */
 export const observe = <const K extends GapId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -73,7 +75,10 @@ export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on)
 
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
-/** Published checks must not judge requests of newer probes. Adds whole-run checks that do. */
+/**
+ * Copies whole-run checks into later requirement sets, to judge requests of newer probes. The published checks stay
+ * unchanged.
+ */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.flatMap((earlier) => {

@@ -5,26 +5,24 @@ import type { Probe } from "../probe.ts";
 export interface Cell {
   /** The source of the messages: an endpoint's name, `stream events` or `deliveries received`. */
   readonly of: string;
-  /** The status, event name or delivery type that all messages of the cell share. */
+  /** The status, event name or delivery type of all messages in the group. */
   readonly kind: string;
 }
 
 export interface DocumentedCell extends Cell {
-  /** The setting that the user must make to get such messages; `null` if no setting is needed. */
+  /** The setting that the run needs to get messages of this kind; `null` if none is needed. */
   readonly reach: Enabler | null;
 }
 
-/** All messages to which a clause applies, grouped into cells. */
+/** The messages to which a clause applies. Each cell is a group of messages, such as all 404 responses to `invoke`. */
 export interface CoverageMatrix {
   readonly description: string;
   readonly cells: readonly DocumentedCell[];
-  /** The probe that runs last. It sends requests for cells that still have no message. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
-/** The evidence of a probe that sends requests for cells without a message. */
 export interface UncoveredCells {
-  /** The cells that still have no message, and why. */
+  /** Cells for which the probe could not send a request, each with the reason. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 

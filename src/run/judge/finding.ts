@@ -54,7 +54,6 @@ export const breach = (expected: string, actual: string, ...at: readonly Proof[]
   at,
 });
 
-/** Turns a breach into a note, because the vendor may intend the deviation. */
 export const noted = ({ expected, actual, at }: Breach): Extract<Finding, { kind: "noted" }> => ({
   kind: "noted",
   expected,

@@ -75,8 +75,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check's copy in a later requirement set. Returns `inapplicable` if the copy shows nothing beyond the results
- * in `earlier`.
+ * Judges a check again, including the requests of newer probes. Returns `inapplicable` if the result adds nothing to
+ * `earlier`.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -197,7 +197,7 @@ export const isDelivery = (value: object): value is Delivery =>
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
-/** Judges a probe that has just ended. Returns the first broken check that must stop the run. */
+/** Runs the checks of a probe that has just ended. Returns the first breach that must stop the run. */
 export function breachShownBy(
   { planned: { probe: ended } }: ProbeRun,
   done: readonly ProbeRun[],

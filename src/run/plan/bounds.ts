@@ -15,9 +15,14 @@ export interface RunBounds {
   readonly maxTimeMs: number | null;
   /** Whether to send only GET requests. Checks that need other methods are skipped. Default: `false`. */
   readonly readOnly: boolean;
-  /** Whether to run only probes that take seconds. Changes the default of `maxWaitMs` to 0. Default: `false`. */
+  /**
+   * Whether to skip slow probes, such as tests of limits. If `true`, the default of `maxWaitMs` is 0. Default: `false`.
+   */
   readonly fast: boolean;
-  /** Whether to send `X-Request-Id` with requests that run no agent, to find them in logs. Default: `false`. */
+  /**
+   * Whether to send `X-Request-Id`, for finding requests in the server's logs. Requests that can run an agent never
+   * carry it. Default: `false`.
+   */
   readonly requestIds: boolean;
 }
 

@@ -17,7 +17,10 @@ export interface ReportedWindow {
   readonly date: number | null;
 }
 
-/** Finds the published tier with a window of that size. Returns `null` if none or several match. */
+/**
+ * Finds the published tier whose limit per minute or hour equals the reported limit. Returns `null` if the tier is
+ * unclear or no tier matches.
+ */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
   const tierWith = (window: "perHour" | "perMinute"): PublishedTier | null =>
@@ -29,7 +32,7 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   return mayBeFreeHour(reported) ? null : byMinute;
 }
 
-/** A limit of 100 may be the free tier's hour or the pro tier's minute. */
+/** A limit of 100 can be per hour (free tier) or per minute (pro tier). */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

@@ -129,7 +129,6 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** A main key with at most this limit per minute counts as having few requests. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /** Whether the main key's limit per minute is too small for all probes. Always `false` with a test clock. */

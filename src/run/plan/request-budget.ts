@@ -22,7 +22,7 @@ export interface Reservation {
 
 /** Divides the run's limits on requests and agent executions among its probes. */
 export interface RequestBudget {
-  /** Returns why a probe needs more than the budget has left; `null` if the budget is large enough. */
+  /** Returns a skip reason if a probe needs more than the budget has left; `null` if the budget allows the probe. */
   readonly reasonAgainst: (planned: PlannedProbe) => SkipReason | null;
   /** Reserves requests and executions for a probe, so that other probes cannot use them. */
   readonly reserve: (planned: PlannedProbe) => Reservation;
@@ -77,7 +77,7 @@ export function reasonOverBudget({ requests, executions }: RequestCounts, left: 
   return null;
 }
 
-/** A probe that judges earlier requests runs even if the run's request limit is reached. */
+/** A probe that uses earlier requests as evidence runs even after `maxRequests` is reached. */
 const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
   probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
 

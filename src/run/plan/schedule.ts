@@ -13,7 +13,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes of the step must leave enough waiting time for the stage `limits`. */
+  /** Which probes must not use the waiting time that is reserved for the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -21,11 +21,10 @@ export interface ScheduleConditions {
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
   readonly hasFewRequests: boolean;
-  /** Whether an agent is reserved for webhook probes, so that other probes cause no deliveries. */
+  /** Whether the target has an agent that only webhook probes call. */
   readonly hasWebhookAgent: boolean;
 }
 
-/** Orders the probes of a run into steps. */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
   { canAdvance, hasFewRequests, hasWebhookAgent }: ScheduleConditions,
@@ -90,13 +89,16 @@ const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
-/** Orders the probes of a main key with few requests: tests of its limits come last. */
+/**
+ * Orders the probes if the main key's limit is low: limit tests run once per tier come first, the other limit tests
+ * last.
+ */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a limit test may use up a key that this probe needs.
+  // Whether a main-key probe uses a key that a `spare` probe uses up. The main-key probe must run first.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -130,10 +132,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/**
- * Added to each probe's value before division by the number of requests. A value of 0 would rank cheap and expensive
- * probes alike.
- */
+/** Amount added to the value of every probe. Otherwise, cheap and expensive probes of value 0 would rank alike. */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
@@ -148,7 +147,7 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** In each tier, `limits` probes usually run last. They run first if other probes need over half the minute's limit. */
+/** Usually puts a tier's `limits` probes last. Puts them first if other probes use over half the minute's limit. */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

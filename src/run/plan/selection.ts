@@ -21,7 +21,7 @@ export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
   /** The requirement set to judge by. Checks of later sets also run, but do not count. */
   readonly requirements: RequirementSet;
-  /** The patterns that selected the suites. Absent if all suites run. */
+  /** The patterns or profiles that selected the checks. Absent if all checks run. */
   readonly selection?: Selection;
   /** Seed of the random requests in the stage `coverage`. Default: 1. */
   readonly coverageSeed?: number;
@@ -89,8 +89,8 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
 }
 
 /**
- * Whether a check belongs to a chosen profile. A `core` check also belongs if it judges an endpoint of a chosen
- * profile.
+ * Whether a check belongs to a chosen profile. A `core` check also belongs to the profile of each endpoint that it
+ * judges.
  */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
@@ -114,7 +114,6 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
 /** Whether a clause is about API keys. Such a clause does not apply to a server that asks for no keys. */
 export const isAboutKeys = (clause: string): boolean => /^(AUTH|KEY)-/.test(clause) || otherKeyClauses.includes(clause);
 
-/** Clauses about keys whose ids do not begin with `AUTH` or `KEY`. */
 const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23", "LIM-25"];
 
 const reason = "the target file says `auth: none`: the server asks for no keys";

@@ -13,21 +13,24 @@ export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns a copy of the client for a new probe. After an outage during the probe, requests throw {@link TargetLost}.
+   * Returns a copy of the client for one probe. Its requests throw {@link TargetLost} if an outage has begun since the
+   * call of `begin`.
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
-  /** Returns a copy of the client. Requirement sets older than `requirements` do not judge the copy's requests. */
+  /** Returns a copy of the client. Checks of requirement sets older than `requirements` ignore the copy's requests. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and returns before the response arrives. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
   /** Sends without pacing. Records only the status, times and rate-limit headers of the response. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  /** Invokes an agent. The fields of a role assignment replace those of `body`. */
+  /** Invokes an agent. If `agent` is a role assignment, `agent.body` overrides fields of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
-  /** Returns the body of a POST as it will be sent, so that a signature can cover it. */
+  /**
+   * Returns `text` as a POST sends it: with the agent's own fields from the target file. Signatures cover this text.
+   */
   readonly bodyToSend: (path: string, text: string) => string;
 }
 

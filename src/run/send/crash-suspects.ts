@@ -1,25 +1,24 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** The parts of a request that could make it crash the target. */
 export interface RequestContent {
   readonly method: string;
   readonly url: string;
   readonly body: string | null;
 }
 
-/** Finds requests that may crash the target: the target failed twice while serving them. */
+/** Finds requests that can crash the target. A request is a suspect if its connection broke in two outages. */
 export interface CrashSuspects {
-  /** Must be called with a request that is sent again at once after its connection broke. */
+  /** Call this for each request that the transport resends because its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
-   * Must be called for each request without a response because of an outage. `isCut`: the connection broke after the
+   * Call this for each request that an outage left without a complete response. `isCut`: the connection broke after the
    * request was sent.
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;
   /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Returns why a request must not be sent because it may crash the target; otherwise `null`. */
+  /** If a request could crash the target, returns why it must not be sent. Otherwise, returns `null`. */
   readonly suspicion: (request: RequestContent) => string | null;
   readonly names: () => readonly string[];
 }
@@ -54,7 +53,7 @@ export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Identifies requests with the same content, apart from UUIDs, which probes generate anew. */
+/** Returns the same text for requests that differ only in UUIDs. A repeated probe generates new UUIDs. */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

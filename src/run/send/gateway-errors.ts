@@ -27,7 +27,9 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
   let isOwn = false;
 
-  /** Whether the target fails only this request. Repeats the request, if allowed, and an earlier GET. */
+  /**
+   * Whether only this request fails: an earlier GET, sent again, succeeds. If possible, sends the request again, too.
+   */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

@@ -20,7 +20,7 @@ export interface OutageLog {
   readonly awaitReturn: () => Promise<boolean>;
   /** Rejects if the target does not come back. `isHasty`: rejects as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
-  /** Whether the target did not come back in time, so that the run gives up. */
+  /** Whether an outage has lasted so long that the run gives up. */
   readonly isDead: () => boolean;
 }
 
@@ -33,7 +33,10 @@ interface OutageLogOptions {
   readonly deadAfterMs: number;
 }
 
-/** Factor by which the run waits longer if a gateway responds: a deployment takes longer than a restart. */
+/**
+ * The run waits this many times longer if a gateway responds for the target. Then the target is probably being
+ * deployed, which takes longer than a restart.
+ */
 const gatewayDeadFactor = 4;
 const pollMs = 100;
 

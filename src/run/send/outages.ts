@@ -14,7 +14,10 @@ export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
   readonly count: () => number;
   readonly all: () => readonly Outage[];
-  /** Checks whether an exchange shows the beginning of an outage. Returns the exchange with `reconnect` set. */
+  /**
+   * Checks whether an exchange shows the beginning of an outage. The field `reconnect` of the returned exchange
+   * contains the result.
+   */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
   readonly describe: () => string | null;
@@ -34,7 +37,10 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/** Milliseconds between connection attempts of an idle run. Longer for remote servers, which may log each attempt. */
+/**
+ * Milliseconds between connection attempts while the run sends nothing. Remote servers get longer pauses, because they
+ * can log each attempt.
+ */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -124,7 +130,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Whether the target itself answers the remembered GET. `true` if no GET is remembered. */
+    /** Repeats the remembered GET, if there is one. `false`: no response came, or a gateway sent the response. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -132,7 +138,9 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/** Returns a function that tries to connect. Reuses the latest attempt if it began at `sinceMs` or later. */
+/**
+ * Returns a function that tries to connect. If the latest attempt began at `sinceMs` or later, its result is reused.
+ */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {
@@ -141,7 +149,6 @@ function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "
   };
 }
 
-/** Monitors nothing. For short work in which outages do not matter. */
 export const noOutages: OutageMonitor = {
   count: () => 0,
   all: () => [],

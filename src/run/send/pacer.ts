@@ -16,12 +16,12 @@ export interface Pacer {
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Waits until the target has probably freed a slot of the key. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
-  /** Whether the target has freed no slot of the key in half a minute of waiting. */
+  /** Whether the harness waited 30 seconds for a slot of the key, and still got 429. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
   readonly detectedTier: (key: TargetKey) => PublishedTier | null;
-  /** Sets the tier of a key whose headers do not show one yet. Later headers take precedence. */
+  /** Sets the tier of a key until response headers show its tier. */
   readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;
 }
 
@@ -32,11 +32,11 @@ interface KeyPace {
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;
-  /** Number of waits for a slot since the target last admitted a request. */
+  /** Number of waits for a concurrency slot since the last response that was not 429. */
   slotWaits: number;
 }
 
-/** Wall-clock time in which a target usually frees a concurrency slot. */
+/** Real time to wait for a free slot after the concurrency limit refused a request. */
 const slotReleaseMs = 400;
 const maxSlotWaits = 75;
 
@@ -64,7 +64,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Half of the slots: a server may free a slot some time after its response.
+    // Uses half of the slots, because some servers free a slot only after their response.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

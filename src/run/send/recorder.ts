@@ -9,10 +9,7 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /**
-   * Rate-limit samples from before the last outage, one map for each period between outages. Each map lists the samples
-   * by key.
-   */
+  /** For each past outage, a map from keys to the samples since the previous outage. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   const outagesMs: number[] = [];
   let isAway = false;
@@ -39,7 +36,7 @@ export function startRecorder() {
       if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
-    /** Returns all exchanges, including those of outages, which say nothing about the target. */
+    /** Returns all exchanges, including those during an outage of the target. */
     recorded: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
@@ -54,7 +51,7 @@ export function startRecorder() {
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
-    /** Must be called when the target is back after an outage. Separates earlier samples from later ones. */
+    /** Call this when the target is back after an outage. The recorder then starts a new series of samples. */
     countOutage: (returnedMs: number): void => {
       outagesMs.push(returnedMs);
       earlier.push(new Map(samples));

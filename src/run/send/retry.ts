@@ -41,7 +41,7 @@ export interface RetryOptions {
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/** Whether repeating the request leaves the probe's counts and times valid. */
+/** Whether a request can be repeated without making the probe's counts or times wrong. */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
   options.unpaced !== true &&
@@ -61,7 +61,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // An exchange right after a broken identical request is a retry, not a single try.
+    // If the previous identical request lost its connection, this request is its retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

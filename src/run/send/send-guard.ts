@@ -30,7 +30,7 @@ export interface SendOptions extends RetryOptions {
   readonly fromOrigin?: boolean;
   /** Minimum deadline for the response head, in milliseconds. Shorter deadlines are raised to this value. */
   readonly minHeadMs?: number;
-  /** The limit of the key that the probe used up earlier, e.g. `minute used up`. Recorded with the exchange. */
+  /** A limit that the probe has already used up on this key, e.g. `minute used up`. The exchange records this value. */
   readonly keyState?: KeyState;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
@@ -46,7 +46,10 @@ export const usesClientKey = ({ options }: ClientRequest): boolean => options.au
 
 /** Stops all clients of a run at the run's bounds, or when the target no longer responds. */
 export interface SendGuard {
-  /** Counts a request, and returns how many executions it may start. Throws if the run must not send it. */
+  /**
+   * Counts a request, or throws if the run must not send the request. Returns how many agent executions the request can
+   * start; 0 if executions are unlimited.
+   */
   readonly admit: (call: ClientRequest) => number;
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
@@ -70,7 +73,7 @@ interface GuardContext extends Pick<RunBounds, "maxExecutions" | "readOnly"> {
 export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: GuardContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
   let [sent, unreachable, executing] = [0, 0, 0];
-  // Parsing each body costs time, so executions are counted only if they are limited.
+  // Counting executions requires parsing each body. Without `maxExecutions`, the guard saves this time.
   const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
   return {
     timeouts,

@@ -76,7 +76,7 @@ async function sendWithNetworkRetries(
 ): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // The target refused the connection, so it did not get the request: sending again is safe.
+  // The request did not reach the target, which now accepts connections again. Sending the request again is safe.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;

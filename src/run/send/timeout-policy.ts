@@ -9,13 +9,16 @@ export interface TimeoutPolicy {
   readonly observe: (exchange: Exchange) => void;
   /** Returns the deadlines of the next request. They are shorter if its endpoint has timed out. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
-  /** Returns how long a stream may stay open after its last event. `isKnown`: an earlier stream stayed open. */
+  /**
+   * Returns how long to wait for a stream to close after its last event. `isKnown` is true if an earlier stream stayed
+   * open.
+   */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   readonly reasonToStop: () => string | null;
 }
 
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** Shortest deadlines of an endpoint that has timed out. */
+/** After a timeout, an endpoint's later requests get at least these deadlines. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /** After a timeout, an endpoint's deadline is this many times its longest response time. */
 const slowEndpointFactor = 3;
@@ -25,7 +28,8 @@ const maxTimeoutTotalMs = 40_000;
 /** The run also stops after `count` timeouts that took `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
- * The run stops once responses of `minMs` or more took `maxTotalMs` in total. Requests that run an agent do not count.
+ * The run stops when slow responses have taken `maxTotalMs` in total. A response counts as slow from `minMs`, unless
+ * the request runs an agent.
  */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
@@ -33,7 +37,10 @@ const maxTimeoutsInSequence = 5;
 /** Shortest deadline of a request, even if the timeouts have nearly reached `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
-/** How long a stream may stay open after its last event. `knownMs` applies after one stream stayed open. */
+/**
+ * How long the run waits for the target to close a stream after the last event. After one stream stayed open, the run
+ * waits only `knownMs`.
+ */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -53,7 +60,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Ignores streams of later requirement sets: they must not affect the check SSE-28.
+      // Only streams of probes from requirement set 1.0 shorten `streamCloseTimeout`. Newer probes must not change the
+      // result of SSE-28.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }

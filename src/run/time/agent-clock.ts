@@ -2,9 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** How long to wait for an agent in real time before the test clock is advanced. */
+/** How long to wait in real time for an agent's response. Afterwards, the test clock is advanced. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** An agent that takes this much real time does not follow the test clock. Networks may cause shorter delays. */
+/**
+ * If a response takes at least this long, its agent counts as using real time. The network can cause shorter delays.
+ */
 const minRealTimeMs = 900;
 const pollMs = 50;
 
@@ -26,7 +28,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  /** Waits in real time for an agent's response. If none arrives, advances the test clock. */
+  /** Waits up to `maxRealWaitMs` in real time for an agent's response. Without a response, advances the test clock. */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
@@ -37,8 +39,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // Agents follow the test clock after all: a response came after an advance. An earlier slow response had suggested
-    // real time.
+    // A response that comes soon after an advance proves that agents follow the test clock. Therefore `real time` was a
+    // wrong guess.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -12,16 +12,22 @@ export interface RunClock {
   readonly clockOffsetMs: () => number;
   /** How far the target's test clock has been advanced, including an advance that has not ended yet. */
   readonly maxClockOffsetMs: () => number;
-  /** Real time spent on advances. Some targets stop their test clock during an advance. */
+  /**
+   * Real time that all advances of the test clock took in total. A clock that stops during advances falls behind
+   * `targetMs` by this much.
+   */
   readonly advancingMs: () => number;
-  /** Time that has passed on the target's clock: real time plus the advances that have ended. */
+  /** Real time since the start of the run, plus all completed advances of the target's test clock. */
   readonly targetMs: () => number;
   readonly waitedMs: () => number;
-  /** Reserves waiting time for later probes. Replaces the previous reservation. */
+  /** Keeps `ms` of the run's waiting time free for later probes. Each call replaces the earlier value. */
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Real time until effects of an advance, such as deliveries, have arrived. 0 without a test clock. */
+  /**
+   * Real time to wait, after an advance of the test clock, for effects such as deliveries. The value is 0 without a
+   * test clock.
+   */
   readonly settleMs: number;
   readonly agentsFollow: boolean;
   readonly canWait: (ms: number) => boolean;
@@ -29,19 +35,22 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, without using up the run's waiting time. Rejects if the run is stopped. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Sleeps. Simulated timers of tests skip this time; to wait for the network, use `sleepReal`. */
+  /** Sleeps with `RunClockOptions.timers`, which tests can simulate. To wait for the network, use `sleepReal`. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Repeatedly sleeps `restMs` and advances the test clock by `stepMs`. Ends when the promise settles or after `maxMs`.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** Like `passUntil`, but first waits in real time, 30 s at most, in case agents ignore the test clock. */
+  /** Like `passUntil`, but first waits up to 30 s in real time. Some agents ignore the test clock. */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** Returns a clock that refuses waits if they leave less than `ms` of waiting time for other probes. */
+/**
+ * Returns a clock that reserves `ms` of the run's waiting time for other probes. The clock refuses waits that would use
+ * the reserve.
+ */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);
@@ -118,7 +127,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
 }
 
 const defaultStepMs = 500;
-/** Default real time between two steps of `passUntil`, in which the effects of a step can arrive. */
+/** Default real time that `passUntil` waits before each clock advance. During this time, responses can arrive. */
 const defaultRestMs = 2;
 
 async function advanceUntil<T>(
@@ -140,7 +149,10 @@ async function advanceUntil<T>(
   return promise;
 }
 
-/** How far waits may exceed `maxWaitMs`, so that two one-minute windows fit into two minutes. */
+/**
+ * Waits are allowed to exceed `maxWaitMs` by this time. For example, waiting for two one-minute windows takes slightly
+ * longer than two minutes.
+ */
 const budgetToleranceMs = 2000;
 
 /** Counts the run's waiting time, in milliseconds of real time. Waits that overlap count once. */

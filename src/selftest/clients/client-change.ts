@@ -9,7 +9,7 @@ export interface ClientChange {
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Makes a client that sends a wrong request, even if the server injects no errors. */
+/** Makes a client that sends a wrong request. No injected errors are needed to show the mistake. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,
@@ -17,7 +17,10 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
   replace: [[before, after]],
 });
 
-/** Makes a client that reacts wrongly to failures, streams or pages. Only injected errors show the mistake. */
+/**
+ * Makes a client that reacts wrongly, e.g. to a 429. Only errors or unusual responses, such as small pages, reveal the
+ * mistake.
+ */
 export const wrongReaction = (
   name: string,
   breaks: ClauseId,

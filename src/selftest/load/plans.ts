@@ -79,7 +79,6 @@ interface BrokenClaim {
 }
 
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** The first finding of each broken clause or requirement, sorted by its name. */
   readonly found: readonly BrokenClaim[];
   readonly problem: string | null;
   readonly seconds: number;
@@ -101,7 +100,9 @@ export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Lists one load for each scenario and engine against a correct server. Each round uses another tier. */
+/**
+ * Returns one trial for each pair of scenario and engine, against a correct server. The next round uses the next tier.
+ */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -148,7 +149,6 @@ export async function runLoadFaults(
 
 const maxLoads = 6;
 
-/** Repeats a trial that was invalid or missed its fault. Some faults appear only sometimes. */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
     const result = await runTrial(trial, openEnvironment);
@@ -172,7 +172,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends one load without a limit on its requests, and judges it. */
+/** Runs and judges one trial, without a maximum number of requests. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],
@@ -205,7 +205,10 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries. Short, because a fault may lose deliveries. */
+/**
+ * Maximum wait for a load's deliveries. The wait is short, because trials wait in vain for deliveries that a fault
+ * loses.
+ */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {

@@ -19,7 +19,6 @@ export interface RecordedRun {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Changes the evidence of probes by a mutation, without running the server again. */
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,
   { exchange, delivery }: ManualMutation,

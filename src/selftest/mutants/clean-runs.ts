@@ -36,7 +36,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/** Keeps one response of each kind, so that mutants are judged faster, with the same result. */
+/** Drops a response if an earlier one is similar. Mutants are then judged faster, with the same results. */
 export function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>

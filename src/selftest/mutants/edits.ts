@@ -45,7 +45,9 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 /** The path to a value in JSON: names of members, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** Returns the path of each value that `path` selects. `path` uses the notation of src/spec/fields.ts. */
+/**
+ * Returns one JSON path for each value that a pattern selects. src/spec/fields.ts explains the notation of patterns.
+ */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))
@@ -65,7 +67,10 @@ export function valueAt(value: unknown, steps: JsonPath): unknown {
   return current;
 }
 
-/** Copies a JSON value with another value at a path; `undefined` removes a member of an object. */
+/**
+ * Returns a copy of a JSON value with `to` at the path `steps`. If `to` is `undefined`, the copied object lacks that
+ * member.
+ */
 export function replaceAt(value: unknown, steps: JsonPath, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;

@@ -10,8 +10,14 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 /**
- * Illegal mutants: `killed` by a check of the broken rule, `killed elsewhere` by an unrelated check, or `survived`.
- * Legal mutants: `unchanged`, or `changed` if a check's outcome gets worse. Any mutant: `crashed` if a check throws.
+ * The result of judging a mutant.
+ *
+ * - `killed`: a check of a clause in `expects` failed.
+ * - `killed elsewhere`: only checks of other clauses failed.
+ * - `survived`: the mutant is illegal, but no check failed.
+ * - `unchanged`: the mutant is legal, and no check's outcome got worse.
+ * - `changed`: the mutant is legal, but a check's outcome got worse.
+ * - `crashed`: a check threw an error.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
 
@@ -19,11 +25,13 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /** The checks whose outcome changed. Empty if the mutant has the expected status. */
+  /** Checks whose outcome changed, each with its new outcome. Empty if `status` is `killed` or `unchanged`. */
   readonly changes: readonly string[];
-  /** For an illegal mutant: failing clauses that do not forbid its change. */
+  /** Clauses that failed although the mutant was not meant to break them. */
   readonly alsoRed: readonly string[];
-  /** Whether all checks judged the mutant, instead of only the checks for `expects`. */
+  /**
+   * `true`: all checks judged the mutant. `false`: the checks for `mutant.expects` came first, and possibly sufficed.
+   */
   readonly isWhole: boolean;
 }
 
@@ -36,9 +44,9 @@ export interface JudgedCleanRun {
 type JudgedOutcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
 
 /**
- * Judges the unchanged evidence of a clean run.
+ * Judges evidence of a correct server. Mutants later change parts of this evidence.
  *
- * @throws {Error} if the run has a breach
+ * @throws {Error} if a finding is a failure, a warning or an error
  */
 export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
   const judgements = judgeEvidence(suites, run.results);
@@ -59,7 +67,7 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
 }
 
 /**
- * Judges a mutant by the clauses that forbid its change. If these all pass, or with `isWhole`, judges by all clauses.
+ * Judges a mutant by the clauses in `mutant.expects`. If none of them fails, or with `isWhole`, judges by all clauses.
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
@@ -70,7 +78,7 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 
 const maxBatchSize = 20;
 
-/** Judges legal mutants in batches. If a batch changes an outcome, its mutants are judged one by one. */
+/** Judges legal mutants in batches. If a batch makes an outcome worse, judges its mutants one by one. */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
     const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
@@ -162,7 +170,7 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants that are judged together, because no two change the same exchange or delivery. */
+/** Mutants whose changes are applied together. No two of these mutants change the same exchange or delivery. */
 export interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;

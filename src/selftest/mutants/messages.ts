@@ -16,12 +16,13 @@ import {
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value in the evidence that mutants can change. */
 export interface MutableMessage {
-  /** The kind of message, as reports name it. */
+  /** Kind of message, such as `invoke 200`. */
   readonly place: string;
   readonly id: string;
-  /** Tables of src/spec/fields.ts. Each describes the part of the value at `steps`. */
+  /**
+   * Tables of src/spec/fields.ts that describe the value or a part of it. `steps` is the path to the described part.
+   */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -61,7 +62,8 @@ function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, 
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Ignores endpoints without a specified response. Their bodies may contain `status` and `data.metadata` by chance.
+  // Accepts only endpoints whose response the document specifies. Other responses can contain `data.metadata` by
+  // chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
@@ -129,7 +131,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names the kind of a delivery. A first attempt is a kind of its own, because it may be a ping. */
+/** Names the kind of a delivery. First attempts are a separate kind, because some senders send a ping first. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

@@ -21,17 +21,20 @@ export interface Replacement {
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
 }
 
-/** A change of a clean run's evidence, as if the server had behaved differently. */
+/** A change to recorded messages of a correct server. For example, a field of a response is left out. */
 export interface Mutant {
-  /** `illegal`: the document forbids the change, so a check must fail. `legal`: no outcome may change. */
+  /**
+   * `illegal`: the document forbids the change, so a check must fail. `legal`: no check's outcome is allowed to get
+   * worse.
+   */
   readonly kind: "illegal" | "legal";
   /** Name of the kind of change, such as "a required field is left out". */
   readonly operator: string;
-  /** Kind of the changed message: an endpoint with a status, `stream events`, or `deliveries`. */
+  /** Names the changed messages, such as `invoke 200` or `first deliveries of agent.completed`. */
   readonly place: string;
   readonly subject: string;
   readonly id: string;
-  /** The clauses that forbid the change. At least one of them must fail. */
+  /** Clauses that forbid the change; at least one of these clauses must fail. Empty if the change is legal. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }

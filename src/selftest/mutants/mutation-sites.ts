@@ -20,7 +20,7 @@ export interface MutationSite {
   readonly name: string;
 }
 
-/** Returns one response of each kind to mutate. The kind includes endpoint, status, key and agent. */
+/** Groups the responses by `similarityKey`. Returns the first response of each group. */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {

@@ -83,7 +83,7 @@ function replaceIn(value: unknown, replacement: Replacement): unknown {
 interface PartChange {
   readonly name: string;
   readonly before: unknown;
-  /** The new value of the member `name`; `null` removes an item of an array. */
+  /** The value that replaces `before`. In an array, `null` removes the item instead. */
   readonly after: unknown;
 }
 

@@ -53,7 +53,10 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** Every n-th illegal mutant is judged by all checks, to count failing clauses that do not forbid its change. */
+/**
+ * One in this many illegal mutants is always judged by all checks. This finds clauses that fail although the mutant
+ * should not break them.
+ */
 const fullyJudgedInterval = 20;
 
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
@@ -84,7 +87,7 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A correct server whose evidence mutants change: the reference server, alone or with variants. */
+/** A correct server: the reference server, alone or with variants. Mutants change the evidence of its run. */
 export interface CleanServer {
   readonly name: string;
   readonly variants: readonly string[];
@@ -92,14 +95,20 @@ export interface CleanServer {
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** The server "form B" differs only in the body of errors and in `X-RateLimit-Limit`. */
+/**
+ * Whether the mutant changes an error's body, status or `X-RateLimit-Limit`. The variants of the clean server `form B`
+ * mainly affect errors.
+ */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The correct servers whose evidence mutants change. The server with the most evidence comes last. */
+/**
+ * The selftest makes mutants from the evidence of these correct servers. The reference server comes last, because it
+ * gives the most mutants.
+ */
 export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",

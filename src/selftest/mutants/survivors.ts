@@ -1,7 +1,6 @@
 import { globOf } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
-/** Why an illegal mutant survives: no clause fails, or only clauses that do not forbid its change. */
 export type SurvivalReason = string;
 
 interface Survivor {
@@ -30,8 +29,8 @@ const unspecifiedStatus = "403 is no status of the document, which shows no body
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
 /**
- * Suffix of `place` for an exchange during which the test clock was advanced. E.g. `usage 200, while the clock was
- * advanced`.
+ * `place` ends with this text if the test clock was advanced during the exchange. Example: `usage 200, while the clock
+ * was advanced`.
  */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
@@ -39,7 +38,11 @@ const whileAdvanced =
 const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
-/** Illegal mutants that may survive, with reasons. Any other survivor shows a defect of the checks. */
+/**
+ * Known mutants that break a clause and that no check notices, with the reasons. Any other unnoticed mutant shows a
+ * defect
+ * of the checks.
+ */
 export const survivors: readonly Survivor[] = [
   row(
     "The document gives a unit, and no range; a time before now is a time at which one may come again.",
@@ -132,7 +135,7 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows of `survivors` that match no group, and can be removed. */
+/** Returns the unneeded rows of `survivors`: rows that match no group. */
 export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
@@ -148,7 +151,7 @@ export interface MutantGroup {
   readonly subject: string;
   readonly count: number;
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
-  /** Why the result is accepted (see survivors.ts); `null` if it is a defect. */
+  /** The reason that the table `survivors` gives for this `fate`. `null`: no reason, so the harness has a defect. */
   readonly reason: SurvivalReason | null;
 }
 
@@ -159,7 +162,7 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   readonly unexplained: number;
   readonly needless: readonly string[];
-  /** `alsoRed` counts the mutants that also made unrelated clauses fail. */
+  /** `alsoRed` counts those of the `judged` mutants that also made an unexpected clause fail. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

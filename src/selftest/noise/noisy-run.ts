@@ -13,9 +13,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** Every 100 ms, this process blocks its event loop for a random time. This is the maximum of that time. */
+  /** Every 100 ms, this process blocks its event loop. The random duration is at most this long. */
   readonly maxLoopBlockMs: number;
-  /** In every 100 ms, one thread per core is busy for this long. */
+  /** There is one thread for each core. In every 100 ms, each thread is busy for this long. */
   readonly busyMs: number;
 }
 
@@ -33,7 +33,7 @@ export const noises: readonly Noise[] = [
 
 export interface CorrectServer {
   readonly target: Target;
-  /** Advisory clauses that may cause notes about this server. Such notes are no false alarms. */
+  /** Advisory clauses that this server breaks on purpose. A note about one of these clauses is no false alarm. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
@@ -55,7 +55,7 @@ function drawSuites(seed: number): typeof suites {
 
 const suitesShare = 0.5;
 
-/** Runs the suites against a correct server while the noise disturbs it. Returns the false alarms. */
+/** Runs about half of the suites against a correct server, with noise. Returns the false alarms. */
 export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed: number): Promise<string[]> {
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);
@@ -160,7 +160,7 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Exponent of random delays: half of all chunks wait about 1 % of the maximum or less. */
+/** This power makes most random delays short: half of them are at most about 1 % of `jitterMs`. */
 const delayExponent = 6.6;
 
 function forwardLate(

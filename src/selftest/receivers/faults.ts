@@ -130,7 +130,7 @@ export const standardReceiver: ReceiverBehaviour = {
   maxBytes: Infinity,
 };
 
-/** Whether one of the receiver's secrets gives the signature `given` for a body. */
+/** Whether `given` is the body's signature with one of the receiver's secrets. */
 export const isVerified = (
   behaviour: ReceiverBehaviour,
   secrets: readonly string[],

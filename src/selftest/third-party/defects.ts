@@ -3,7 +3,7 @@ import type { ClauseId } from "../../spec/clauses.ts";
 /** `found`: at least one of these clauses must fail. `missed`: why a run does not detect the defect. */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
-/** The defects of the third-party server in Go, by the names of the switches that turn them on. */
+/** Defects of the third-party test server, which is written in Go. Each key is the switch that turns a defect on. */
 export const goDefects: Readonly<Record<string, DefectDetection>> = {
   "hdr-none-stream-400": { found: ["HDR-2"] },
   "hdr-none-401-expired": { found: ["HDR-3"] },
@@ -49,7 +49,6 @@ export const goDefects: Readonly<Record<string, DefectDetection>> = {
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };
 
-/** Renders the defects as a Markdown table. */
 export function thirdPartyTable(): string {
   const rows = Object.entries(goDefects);
   const detected = rows.filter(([, row]) => "found" in row);

@@ -2,12 +2,15 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A property of requests that src/spec/dimensions.ts does not list, such as the body's length. */
+/** A request property, such as the body's length, that is missing in src/spec/dimensions.ts. */
 export interface ExtraProperty {
   readonly class: string;
   readonly description: string;
   readonly on: readonly EndpointName[] | null;
-  /** Whether a request with these values can never have the property. */
+  /**
+   * Whether a request with these values can never have the property. Example: a wrong key gets no `Remaining`, so
+   * `Remaining` cannot be an even number.
+   */
   readonly excludes: (values: DimensionValues) => boolean;
   readonly matches: (traits: RequestTraits) => boolean;
 }

@@ -25,19 +25,18 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 export const isPossible = (values: DimensionValues): boolean =>
   [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
-/** Endpoints to which a run sends a key's first and second request. An unlisted `age` allows every endpoint. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
 };
 
-/** Whether a run sends the first or second request of a key (`age`) to this endpoint. */
+/** `false` if no run sends a key's first or second request (`age`) to this endpoint. */
 const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
 
-/** With 50 agents per page, the reference server's list has only one page. */
+/** With `limit` 50, the reference server's list has no second or third page. */
 const hasPage = ({ page, limit }: DimensionValues): boolean =>
   limit !== "50" || (page !== "second" && page !== "third");
 
@@ -55,7 +54,9 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
     ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
   );
 
-/** A key's `age`, its number of uses, can be combined only with an endpoint and a valid key. */
+/**
+ * `age: "first"` means a key's first request. An age can be combined only with a method, an endpoint and a valid key.
+ */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
@@ -69,7 +70,7 @@ const isAllowed = (values: DimensionValues): boolean =>
     return !Object.entries(when).every(has) || Object.entries(only).every((rule) => isOpen(rule) || has(rule));
   });
 
-/** Kinds of keys that must get 401. At an agent that does not exist, 404 is allowed as well. */
+/** Kinds of keys that must get 401. If the agent does not exist, 404 is also allowed. */
 export const keysWith401 = [
   "missing",
   "wrong",
@@ -111,8 +112,8 @@ const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] sat
 export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
 /**
- * Returns the response that the document prescribes. A dimension without a value counts as valid, e.g. no `body` as a
- * valid body.
+ * Returns the response that the document prescribes. A dimension without a value counts as valid, e.g. no `body` means
+ * a valid body.
  */
 export function prescribedResponse(
   endpoint: EndpointName,

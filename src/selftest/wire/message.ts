@@ -6,7 +6,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 export interface RequestTraits {
   /** The endpoint of the request; `null` if the document does not define the path or the method. */
   readonly endpoint: EndpointName | null;
-  /** The request's values by dimension. An agent that plays two roles has two values. */
+  /** Properties of the request, e.g. `key: ["wrong"]`. If an agent has two roles, `agent` lists both roles. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;
   readonly hasTierKey: boolean;
   readonly status: number;

@@ -38,7 +38,7 @@ export const mutations: readonly Mutation[] = [
 ];
 
 const illegalClasses = classesOf(mutations.filter(isIllegal));
-// Legal mutations by class. Mutations that break only `should` or advisory clauses are not used.
+// A mutation that breaks only `should` or advisory clauses counts as neither legal nor illegal.
 const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
@@ -48,7 +48,7 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 const legalShare = 0.25;
 const extraPropertyShare = 1 / 3;
 
-/** Probability that a condition has a number rule, e.g. "every third request", instead of an extra property. */
+/** Probability of a number rule, e.g. "every third request", in place of an extra property. */
 const numberRuleShare = 0.3;
 
 /** Request values that cause each prescribed response, such as a wrong key for a 401. */
@@ -92,7 +92,9 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/** How many values a condition may have. A size that is listed more often is drawn more often. */
+/**
+ * Possible numbers of request values in a mutant's condition. A number that is listed more often is drawn more often.
+ */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
 function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation): DimensionValues {
@@ -105,7 +107,7 @@ function drawValues(mutation: Mutation, size: number, numbers: () => number): Di
     let values = requiredValues(mutation);
     const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
-      // Names an endpoint in half of the conditions, because real bugs often concern only one endpoint.
+      // Real bugs often concern only one endpoint. Therefore, `endpoint` is chosen more often than other dimensions.
       const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
       const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
       if (name !== undefined) values = { ...values, [name]: drawOne(valuesOf(name), numbers) };
@@ -122,12 +124,13 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // A wrong unit goes unnoticed if the value is 0. A single double charge may come from another client.
+  // One response can hide a wrong unit, because 0 is the same in every unit. One double charge can come from another
+  // client of the key.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Keeps `age` only if it is `after a reset`. The ages `first` and `second` each match only one request per key.
+  // Drops the ages `first` and `second`. A key's first two requests rarely match the `extraProperty`, too.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

@@ -14,7 +14,7 @@ import { coreMessages, runUnbounded } from "../trial.ts";
 import { type RequestTraits } from "./message.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a run against a correct server, in response order, and the costs of its probes. */
+/** The requests of a run against a correct server. `requests` lists them in the order of their responses. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the probe's name and tier. */

@@ -82,7 +82,7 @@ export async function startWireProxy(
   };
 }
 
-/** Prefers an enterprise key, because a run hardly uses up its limits. */
+/** Prefers an enterprise key. Enterprise limits are so high that a run rarely reaches them. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -143,7 +143,8 @@ async function answer(
       return changed;
     });
   }
-  // Reading the whole stream first could block until the client advances the test clock.
+  // Some streams end only after the client advances the test clock. Therefore, the proxy does not wait for the whole
+  // stream.
   if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
@@ -212,7 +213,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
         headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
-      // After a 429, tries again: the client's first request may still hold a concurrency slot.
+      // Retries a 429, because the relayed client request can still hold a concurrency slot.
       for (let tries = 0; ; tries += 1) {
         const response = await complete({
           method: "GET",

@@ -95,8 +95,8 @@ function traitsOf(
 const minuteSeconds = 61;
 
 /**
- * Returns the key's state, such as `minute used up`. Health never gets 429; `Remaining: 0` alone shows a used-up limit
- * there.
+ * Returns the key's state, such as `minute used up`. Health requests never get 429, but their `Remaining: 0` shows that
+ * a limit is used up.
  */
 function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);

@@ -11,7 +11,10 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** Tells a worker thread the number of the mutant to draw. Mutants contain functions, which threads cannot receive. */
+/**
+ * Asks a worker thread to try a mutant, by the mutant's number. Threads cannot receive mutants, because mutants contain
+ * functions.
+ */
 export interface MutantRequest {
   readonly number: number;
 }

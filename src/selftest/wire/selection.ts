@@ -30,7 +30,10 @@ function withPreparation(probe: Probe): Probe[] {
   return [...(probe.after ?? []).flatMap(withPreparation), probe];
 }
 
-/** Selects the checks that use evidence of these probes, and the checks that judge all requests of a run. */
+/**
+ * Selects the checks whose sending probes are all in `instances`. Always selects checks that judge all requests of a
+ * run.
+ */
 export function selectByProbes(instances: readonly string[]): CheckSelection {
   const chosen = new Set(instances.map(probeNameOf));
   const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);
@@ -49,7 +52,7 @@ export function selectByProbes(instances: readonly string[]): CheckSelection {
 
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** Selects all checks. Drops each probe that uses up a tier's limit, unless `instances` contains it. */
+/** Selects all checks. Of the probes that use up a tier's limit, runs only those in `instances`. */
 export const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
@@ -78,10 +81,12 @@ function selectChecks(
     .filter(({ checks }) => checks.length > 0);
 }
 
-/** Maximum number of probes in the first and cheapest run that tries a mutant. */
 const maxProbesInFirstTry = 3;
 
-/** Returns the check selections to try, cheapest first. `instances` are the probes that meet the mutant's condition. */
+/**
+ * Returns the check selections to try, cheapest first. `instances` lists the probes that send a request affected by the
+ * mutant.
+ */
 export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -95,7 +100,10 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
   ];
 }
 
-/** Selects nearly all checks. Drops probes that use up limits if another probe meets the mutant's condition. */
+/**
+ * Selects all checks, but no probe that uses up a tier's limit. If only such probes trigger the mutant, includes the
+ * cheapest.
+ */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
   return instances.length > heavy.length

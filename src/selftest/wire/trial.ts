@@ -10,9 +10,8 @@ import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { legalSelectionFor, selectionsFor, type CheckSelection } from "./selection.ts";
 
 /**
- * Illegal mutants: `killed` (a must clause fails), `survived`, or `not visited` (no request meets the condition). Legal
- * mutants: `passed`, or `flagged` if a must or should clause fails. `broken`: checks fail even without the mutant, or
- * the trial itself failed.
+ * `killed`: an illegal mutant makes a must clause fail. `flagged`: a legal mutant makes a must or should clause fail.
+ * `broken`: the trial failed, or checks fail even without the mutant.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
@@ -28,14 +27,14 @@ export interface WireTrial {
 
 interface RunOutcome {
   readonly changed: number;
-  /** Failure text of each failed `must` check, by check. */
+  /** Failure texts of `must` checks, by check id. */
   readonly musts: ReadonlyMap<string, string>;
   /** Failure text of each failed `should` check, by check. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Also runs the checks without a mutant, to ignore clauses that fail anyway. */
+/** Tries mutants. After a failure, runs the same checks without the mutant, as a comparison. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
@@ -128,7 +127,7 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The run stopped early, for example because every key was refused. This counts as a failed must check.
+    // The run stopped early, for example because every key was refused. A mutant that stops the run is noticed.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);

@@ -93,7 +93,7 @@ export const agentEndpointSections: readonly Section[] = [
   },
 ];
 
-/** The part "Endpoints" of the document, from usage to batch submission. */
+/** Sections of the document's part "Endpoints": those from usage to batch submission. */
 export const accountEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / 5. Read usage",

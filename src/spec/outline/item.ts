@@ -1,7 +1,10 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface ItemPlace {
-  /** Place under a heading: a list number, the name of a row, header or code, or `text` for a paragraph. */
+  /**
+   * Position under the heading, e.g. `3` for list item 3 or `text` for a paragraph. A table row, a header or a code is
+   * given by its name.
+   */
   readonly at: string;
   readonly about: string;
 }
@@ -12,7 +15,7 @@ export type Item =
   /** An item that no clause states. `why` gives the reason, such as a repetition of another item. */
   | (ItemPlace & { readonly kind: "without clause"; readonly why: string });
 
-/** A heading of the document and its items. The name includes the parent headings, joined by ` / `. */
+/** A heading of the document and its items. `heading` includes the parent headings, joined by ` / `. */
 export interface Section {
   readonly heading: string;
   readonly items: readonly Item[];

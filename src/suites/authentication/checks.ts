@@ -37,7 +37,7 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Probes that send control requests with a valid key. */
+/** Probes that show which endpoints work with a valid key. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -145,7 +145,10 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Creates an AUTH-8 check: every endpoint answers 401 to an invalid key. Applies only if the first request got 401. */
+/**
+ * Creates an AUTH-8 check: every endpoint responds 401 to this kind of key. Judges nothing unless the first conclusive
+ * response is a 401.
+ */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,

@@ -56,7 +56,7 @@ export const everyKeyUsed = probe(
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // The pre-flight discovery may have sent this request with the main key already.
+    // If discovery sent a health request with the main key, this probe reuses that request.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
@@ -73,15 +73,21 @@ export interface UnauthenticatedRequests extends KeyRequests {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints for each kind of altered key if the main key has a low limit. Kinds without an entry go only to health. */
+/**
+ * Endpoints to try with an altered key if the main key's limit is low. For a kind that is missing here, the probe tries
+ * only `health`.
+ */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Without a test clock, altered keys go to fewer endpoints if the limit per minute is lower. */
+/** Below this limit per minute, altered keys go to fewer endpoints. With a test clock, the limit does not matter. */
 const minPerMinuteForAllEndpoints = 100;
 
-/** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
+/**
+ * Sends requests without a valid key to every endpoint. The stage is late, because the requests use webhooks and
+ * operations of earlier probes.
+ */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, stage: "limits", mayDropRequests: true },

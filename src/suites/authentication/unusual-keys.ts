@@ -20,7 +20,7 @@ const unusualKeys = {
 
 type UnusualKey = keyof typeof unusualKeys;
 
-/** RFC 6750, section 2.1, does not allow these characters, so a server may call the header malformed. */
+/** RFC 6750, section 2.1, forbids `'` and `%` in a key. Therefore, a server is allowed to call the header malformed. */
 const mayBeMalformed: readonly UnusualKey[] = ["with an apostrophe", "with a percent-encoded NUL"];
 
 interface UnusualKeysSent {

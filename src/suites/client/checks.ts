@@ -81,9 +81,9 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** The check needs this many observed waits to report a breach. Fewer waits may be equal by chance. */
+/** Minimum number of waits, over all requests, to report a breach. Fewer waits can be equal by chance. */
 const minWaitCount = 4;
-/** The clause is broken if at least this share of retried requests has waits of equal length. */
+/** For a breach, at least this share of the retried requests must have equal waits. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
@@ -107,7 +107,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client counts as never giving up after this many 5xx responses to one request. */
+/** A client that gets this many 5xx responses to equal requests counts as retrying forever. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

@@ -4,7 +4,6 @@ import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/** A request of the client under test, with its response and the signatures that would be valid. */
 export interface SignedCall extends ClientCall {
   readonly computedSignatures: readonly string[];
 }

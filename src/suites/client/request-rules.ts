@@ -63,7 +63,7 @@ const problemOfAlert = problemOfCreation(alertFields);
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Whether every violation is a breach. Otherwise, a violation is only a note, except in strict runs. */
+  /** Whether every violation is a breach. If absent, a violation is a note unless the run is strict. */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, or `null`. `undefined` means that the rule does not cover the request. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;

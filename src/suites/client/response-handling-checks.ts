@@ -9,9 +9,12 @@ import { isTerminal } from "../stream/events.ts";
 import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
 import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
 
-/** A client must close a finished stream at most this long after sending its next request. */
+/**
+ * A client must close a finished stream within this time of sending a later request. Applies only to requests that end
+ * while the stream is open.
+ */
 const closingMs = 250;
-/** A finished stream counts as left open if this many other responses arrive before it is closed. */
+/** A finished stream counts as left open if it stays open during this many later requests. */
 const minLaterCalls = 3;
 
 const isConcurrent = ({ calls }: JudgedRun): boolean =>

@@ -13,11 +13,9 @@ import { missingFor } from "./reach.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
 interface PairBitmap {
-  /**
-   * Hash of the list of all possible pairs of request values. Bitmaps may be combined only if their hashes are equal.
-   */
+  /** Hash of the list of pairs that `bits` stands for. Only bitmaps with equal hashes can be combined. */
   readonly of: string;
-  /** Base64. Each bit stands for a pair of values, and is 1 if a request had both values. */
+  /** Base64 of one bit for each pair of request values. A bit is 1 if one request had both values. */
   readonly bits: string;
 }
 
@@ -34,9 +32,9 @@ export interface PairCounts {
   readonly uncovered: readonly string[];
   readonly total: number;
   readonly cut: readonly CutPairs[];
-  /** Absent in the evidence of earlier versions. */
+  /** Evidence from earlier versions of the harness does not contain this property. */
   readonly triples?: TripleCounts;
-  /** Absent in the evidence of earlier versions. */
+  /** Which pairs the run covered. Absent in evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
@@ -158,7 +156,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // `countPairs` reports only the last reason of each pair. Reasons that a setting can fix come last.
+  // `countPairs` reports only the last reason why a pair is missing. Therefore `noResponseNeed`, the least useful
+  // reason, comes first.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );

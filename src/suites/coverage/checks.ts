@@ -258,11 +258,11 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       hasValidTierKey(row) &&
       // With an invalid body, a server may answer 400 before it looks up the agent.
       isOneOf(row["body"], "none", "valid") &&
-      // Nor with a session or a query that it may reject.
+      // A server can reject a non-ASCII session or long query without looking up the agent.
       row["session"] !== "not ASCII" &&
       row["query"] !== "long",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // 401 and 403 pass here: clause AUTH-1 judges whether a valid key is accepted.
+    // Accepts 401 and 403, too. Clause AUTH-1 judges whether the server accepts a valid key.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 

@@ -47,10 +47,10 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Plans for this share of the remaining time. The rest is a reserve for slow responses. */
+/** Requests are planned to take this share of the remaining time. The rest is a reserve for slow responses. */
 const certainShare = 0.5;
 
-/** Groups requests by key. If time is short, requests with the most new pairs of values come first. */
+/** Groups requests by key. If time is short, requests with more uncovered pairs of values come first. */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,

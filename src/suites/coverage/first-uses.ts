@@ -7,7 +7,10 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/** Each key requests the next two endpoints. E.g. the first key requests `invoke`, then `stream`. */
+/**
+ * Each key sends its first two requests to one pair of endpoints. For example, the first key uses `invoke` and
+ * `stream`.
+ */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
@@ -31,13 +34,16 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // Other endpoints get truncated JSON, because a valid body would create something.
+  // A valid body would create a webhook, an alert or a batch. Truncated JSON creates nothing.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/** Sends the first two requests of each key to two different endpoints. Needs a test clock. */
+/**
+ * Sends the first two requests of each key from `keysToUseFirst` to two different endpoints. Without a test clock,
+ * sends nothing.
+ */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

@@ -21,7 +21,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the coverage rows that match a recorded request, e.g. one for each possible agent role. */
+/** Returns the coverage rows that match a recorded request. For example, an agent with two roles gives two rows. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];

@@ -33,7 +33,7 @@ const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** A cache of covering arrays. Computing one takes 0.1 s, and most targets have the same input. */
+/** Cache of covering arrays. Computing an array takes 0.1 s, and most targets need the same array. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -53,7 +53,10 @@ export interface CutPairs {
   readonly pairs: number;
 }
 
-/** The pairs of request values that a run can cover. `cut` counts the pairs that the run cannot cover. */
+/**
+ * `pairs` are the pairs of request values that the run can cover. `cut` counts the other pairs, grouped by what is
+ * missing, e.g. a batch path.
+ */
 export interface CoverageReach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;

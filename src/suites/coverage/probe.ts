@@ -42,22 +42,22 @@ export interface PairCoverage extends PairCounts {
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values that occurred in successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Absent in the evidence of earlier versions. */
+  /** Absent in evidence that an earlier version of the harness recorded. */
   readonly seed?: number;
 }
 
 /** Approximate cost with a test clock. `executions` is the number of requests that run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/** This many 429 responses to invalid keys suggest a limit on the client's address. */
+/** After this many 429 responses to invalid keys, the probe assumes a limit on the client's address. */
 const maxLimited = 2;
 /** After this many successes with an invalid key or body, the endpoint gets no more such requests. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/** No request starts after this time, so that the last response arrives before the probe's deadline. */
+/** The probe sends no request after this time. The last response then still arrives before the probe's deadline. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
-/** Sends generated requests, so that every possible pair of request values occurs in some request. */
+/** Sends generated requests. Together they combine each value of a property with each value of every other property. */
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
   {

@@ -48,11 +48,13 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/** Returns a key to send in URLs. URLs may be logged, so only a local target gets its main key. */
+/** Returns a key to send in URLs. A remote target gets a disposable key, because URLs can be logged. */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns the missing entry of the target file that a request with this value needs, or `null`. */
+/**
+ * Returns what is missing to test this value, e.g. an entry of the target file. Returns `null` if nothing is missing.
+ */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

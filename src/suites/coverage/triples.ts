@@ -16,7 +16,10 @@ const queryEndpoints = ["invoke", "stream"] as const;
 const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/** Roles whose agents respond quickly, in case a server accepts an invalid key and runs the agent. */
+/**
+ * Roles whose agents respond quickly, for requests with invalid keys. A faulty server can run the agent despite the
+ * key.
+ */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
@@ -24,7 +27,9 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/** Requests that cover triples of values. On a correct server, only the last four groups run an agent. */
+/**
+ * Requests that cover many combinations of three values. On a correct server, only the last four groups run an agent.
+ */
 const rowGroups: readonly RowGroup[] = [
   {
     endpoints: queryEndpoints,
@@ -83,7 +88,8 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // After all keys have had a turn, skips one value. Otherwise, a key could always get the same value.
+          // Shifts `values` by one after each round of keys. Otherwise, with as many keys as values, a key would always
+          // get the same value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),

@@ -169,7 +169,8 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
-  // The retry checks come early. If there is no test clock, retries take real time and arrive during later probes.
+  // `retryChecks` come early, so that their probe starts early. Without a test clock, retries arrive during later
+  // probes.
   ...retryChecks,
   check("HOOK-9", failedProbes, judgeSentAfterFailure),
   check("HOOK-10", timedOutProbes, judgeSentAfterFailure),
@@ -235,7 +236,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out executions that failed in a stream, because streams have other error codes.
+    // Leaves out failed streams, because their error code can be `STREAM_ERROR` instead of `EXECUTION_ERROR`.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))

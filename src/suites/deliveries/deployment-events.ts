@@ -38,7 +38,7 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   readonly failure: string | null;
   readonly deliveries: readonly Delivery[];
-  /** Webhook for `agent.*` on the same agent; `null` if none was created. Absent in older evidence. */
+  /** A webhook for `agent.*` on the deployed agent; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
   /** The agent's health right before and after the event; `null` if unknown. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
@@ -89,14 +89,15 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, invokes of the main agent would mix with retries of its failed deliveries.
+      // Without a test clock, failed deliveries of the main agent are still being retried. New invokes of this agent
+      // would add events among the retries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // The main agent already has a webhook for `agent.*`.
+      // Skips the main agent, which already has a webhook for `agent.*`.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });
@@ -110,7 +111,10 @@ const triggerProbe = (
   );
 };
 
-/** Whether the webhooks still exist. A target may forget its webhooks in an outage. */
+/**
+ * Whether the webhooks `deployments` and `without-agent` were created since the last outage. An outage can delete
+ * webhooks.
+ */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder

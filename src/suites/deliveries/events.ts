@@ -6,7 +6,10 @@ import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import type { DeliverySources } from "../../target/target.ts";
 
-/** The address to which a receiver redirects. The rules for deliveries do not apply to requests there. */
+/**
+ * Redirect responses of the receiver point to this address. The rules for deliveries do not apply to requests to this
+ * address.
+ */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
@@ -56,7 +59,7 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Number of deliveries to each address that the receiver counted but did not store. */
+  /** For each hook, the number of deliveries that the receiver counted but did not store. */
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver refused because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
@@ -83,7 +86,10 @@ export function receiverOverflowExcuse(
       );
 }
 
-/** Returns `unproven` if a delivery may be missing for a reason other than the target, else `null`. */
+/**
+ * Returns `unproven` if missing deliveries can have an outside cause, e.g. an unreachable receiver. Otherwise returns
+ * `null`.
+ */
 export function missingDeliveryExcuse(
   reach: ReceiverReach,
   all: AllDeliveries,

@@ -16,8 +16,8 @@ import { eventsOfType, receiverOverflowExcuse } from "./events.ts";
 import { allDeliveries, failingStreamHook, failingWithWebhooks } from "./probes.ts";
 import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 
-// This file judges the end events of streams and batches, e.g. `agent.completed`. A server may also send no events for
-// streams or batches.
+// This file judges the end events of streams and batches, e.g. `agent.completed`. Servers are allowed to send no events
+// for streams or batches.
 
 const since = "1.2";
 
@@ -78,8 +78,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // The end event must name this stream's query. An event without `input` passes too, because it may belong to this
-  // stream.
+  // Accepts an event with this stream's query. Also accepts an event without a query, which can belong to this stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);
@@ -114,7 +113,7 @@ function judgeFailureReported({ failed, all }: EvidenceOf<typeof failedBatchProb
   if (failed === null) return inapplicable("no batch was sent to a failing agent");
   const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
   const query = getPath(sentJson(failed.submitted.request), "batch", "0", "query");
-  // A slow agent may fail long after the probe.
+  // The `agent.failed` event of a slow agent can arrive after the probe has ended.
   const later = all.deliveries.filter((each) => each.hook === begun?.hook && reportedQuery(each) === query);
   if (eventsOfType([...failed.deliveries, ...later], "agent.failed").length > 0) return holds();
   return begun === undefined

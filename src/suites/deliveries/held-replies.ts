@@ -6,7 +6,7 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Functions that withhold replies. Some senders make no other delivery until the reply arrives.
+// Functions that withhold replies to deliveries. Some senders wait for a reply before they send the next delivery.
 
 /**
  * Withholds the reply to the first delivery for `ms`. Returns the actual time in ms; `null` if no delivery arrived.
@@ -36,7 +36,10 @@ export async function replyAfter(
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/** Like {@link replyAfter}, but adds the measured lag of the event loop to the result. */
+/**
+ * Like {@link replyAfter}, but adds the longest event-loop delay to the result. The sender can have waited that much
+ * longer.
+ */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -52,7 +55,10 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/** Maximum real wait for a clock advance: some targets finish it only after receiving all replies. */
+/**
+ * Maximum real time to wait for an advance of the test clock. Some targets finish an advance only after the receiver
+ * has replied to all deliveries.
+ */
 const blockedAdvanceMs = 500;
 
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
@@ -88,13 +94,14 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // Waits until the sender has been free for `settleMs`. Another delivery without a reply may block the sender again.
+  // Another delivery without a reply can block a free sender again. Therefore, the sender must stay free for
+  // `settleMs`.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();
 }
 
-/** Long enough for two timeouts of the sender, one after the other. */
+/** Maximum time to wait until the sender is free. A slow sender can need two timeouts, one after the other. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

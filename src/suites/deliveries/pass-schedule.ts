@@ -34,7 +34,10 @@ export interface CompletedRetries {
   readonly listed: Exchange | null;
   /** Response to `GET` of the failing webhook; `null` if the webhook's id is unknown. */
   readonly shown: Exchange | null;
-  /** An invoke after the last retry. `came` counts its deliveries to the failing webhook. */
+  /**
+   * An invoke that the probe sends after the last retry. `came` is the number of deliveries that the failing webhook
+   * then gets.
+   */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -45,7 +48,7 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether retries may follow; `false` if the first deliveries have not arrived. */
+  /** Whether to wait for retries. `false` if the first deliveries have not arrived. */
   readonly isAwaited: boolean;
   readonly failingHooks: readonly Hook[];
 }
@@ -72,7 +75,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // Pauses by the real clock, because some senders poll their queue in real time.
+      // Some senders look for due retries at intervals of real time. Therefore this waits in real time, too.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueTimeMs(index, queuedMs, time) : pollTimeMs(queuedMs, time));
     }
@@ -121,7 +124,10 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
 }
 
-/** Whether the sender times its retries by the real clock. May wait for the next retry to find out. */
+/**
+ * Whether the sender times its retries by the real clock. If past retries do not show this, the function waits for the
+ * next retry.
+ */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
   const retries = failingHooks.flatMap((address) => {
@@ -142,7 +148,7 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** A retry after an advance of this length proves that the sender follows the test clock. */
+/** Minimum delay of the first delayed retry. If only the test clock shows this delay, the sender follows that clock. */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -167,12 +173,18 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Extra advance after the last retry's deadline. A test clock that stands still adds no time by itself. */
+/**
+ * How far the test clock advances past the last retry's latest allowed time. Without this margin, a test clock that
+ * stands still would stop exactly at that time.
+ */
 const endMarginMs = 60_000;
-/** Margin around a retry's allowed time, as the test clock may run by itself. */
+/**
+ * The probe advances the test clock to points this far outside a retry's allowed time. The distance allows for a test
+ * clock that also runs by itself.
+ */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/** Real time to wait for a due attempt, as a multiple of `settleMs`. */
+/** Shortest real-time timeout for the arrival of a due delivery, as a multiple of `settleMs`. */
 const dueSettles = 4;
 const queueTimeFactor = 3;
 
@@ -183,7 +195,7 @@ const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
 const firstRetryMs = 600;
 
 /**
- * Returns the real time to wait for a due attempt. Advancing the test clock during the attempt could cause a timeout.
+ * Returns the maximum real time to wait for a due attempt. Advancing the clock earlier could make the attempt time out.
  */
 const dueTimeMs = (index: number, queuedMs: number, time: RunClock): number =>
   time.settleMs === 0

@@ -99,7 +99,7 @@ export const failingWithWebhooks = probe(
     requests: 5,
     executions: 2,
     stage: "exclusive",
-    // If the batch ran later, it would send events to this probe's webhooks.
+    // The batch runs before this probe. Otherwise, the batch's events would reach this probe's webhooks.
     after: [failingBatchSubmitted],
     creates: { webhooks: 3 },
   },
@@ -120,7 +120,7 @@ export const timingOutWithWebhooks = probe(
     executions: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
     stage: "exclusive",
-    // If the streams ran later, they would send events to this probe's webhooks.
+    // The timed-out streams run before this probe. Otherwise, their events would reach this probe's webhooks.
     after: [streamsTimedOut],
     creates: { webhooks: 2 },
   },

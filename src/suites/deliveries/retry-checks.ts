@@ -40,7 +40,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** A second attempt within this time after an accepted attempt may be a duplicate. */
+/** An attempt this soon after an accepted attempt counts as a duplicate, not as a retry. */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for a reply. The document does not limit it. */
@@ -91,7 +91,7 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
     : tooShort("a late reply");
 });
 
-/** Minimum number of repetitions that proves a breach: receivers should tolerate a single duplicate. */
+/** A breach needs at least this many repeated deliveries, because receivers should tolerate one duplicate. */
 const minRepeated = 2;
 
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
@@ -109,7 +109,10 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
   );
 }
 
-/** At most one attempt may follow the first 2xx: the sender may have timed out before reading the 2xx. */
+/**
+ * A single attempt after a 2xx is a breach only if other receivers get one. The 2xx can arrive after the sender's
+ * timeout.
+ */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -126,7 +129,7 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** A reply that was withheld for at most this long certainly arrived before the sender's timeout. */
+/** Maximum delay with which a reply certainly reaches the sender before the sender's timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
@@ -152,8 +155,8 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges that a sender does not send an event again after a 2xx reply. A single repeated event passes as a late
- * duplicate.
+ * Judges that a sender does not repeat an event after a 2xx reply. One repeated event is no breach, because it can be a
+ * late duplicate.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
@@ -196,7 +199,8 @@ function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   const attempts = withoutPings(attemptsTo(evidence, "twoEvents"));
   const failed = attemptsByEvent(attempts).filter(([first]) => first !== undefined && !wasAccepted(first));
   if (failed.length < 2) return inapplicable("no two events of one webhook failed at the same time");
-  // An attempt of the same type may be a retry that has an id of its own, and no data to recognize it by.
+  // A retry can have a different id, and then looks like another event. A missing retry is proven only if no other
+  // attempt has the same event type.
   const isOnlyOfType = (each: Delivery): boolean =>
     attempts.filter((other) => eventTypeOf(other) === eventTypeOf(each)).length === 1;
   const forgotten = failed.flatMap((each) => (each.length === 1 ? each : [])).find(isOnlyOfType);

@@ -59,7 +59,7 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** An attempt this soon after a {@link BlockedTime} counts as delayed by the blocked time. */
+/** Maximum time between the end of a {@link BlockedTime} and an attempt that it delayed. */
 const followsWithinMs = 1000;
 
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
@@ -104,7 +104,10 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Minimum number of attempts to recognize duplicates. With fewer, the second may be the documented immediate retry. */
+/**
+ * Minimum number of attempts to recognize duplicates. With fewer, the second attempt can be the documented immediate
+ * retry.
+ */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice. Receivers should tolerate such duplicates. */

@@ -36,25 +36,25 @@ const ownHeaders = [
 
 /** Each receiver's replies. `late` and `silent` come last, because a sequential sender waits a long time for them. */
 const scripts = {
-  /** Enough failures for six attempts, the maximum, even if the sender makes each attempt twice. */
+  /** Enough 500s for all attempts: six, or twelve if the sender sends each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
   /** 299 is a success, but has no registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** The headers, such as `Retry-After`, must not cause another attempt. */
+  /** The reply's headers, such as `Retry-After`, must not cause another attempt. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
-  /** Gets two events of one invoke. The first attempt of each is meant to fail. */
+  /** One invoke makes the target send two events to this receiver. The first attempt of each event should fail. */
   twoEvents: [status(500), status(500), status(204)],
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
   /** The receiver checks the first delivery's signature with a wrong secret, and replies 401. */
   mismatched: [{ kind: "verify" }, status(204)],
-  /** Replies slowly, but within the documented timeout. */
+  /** The receiver replies slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
   endless: [{ kind: "endless", status: 200 }, status(204)],
-  /** Replies only after the documented timeout. */
+  /** Like `held`, but the probe releases the reply only after the documented timeout. */
   late: [{ kind: "held", status: 200 }, status(204)],
   silent: [{ kind: "silence" }, status(204)],
 } as const satisfies Readonly<Record<string, readonly Reply[]>>;
@@ -80,9 +80,14 @@ export interface FailingReceivers {
   /** Webhooks by receiver; `null` if the key's limit was too low to create the webhook. */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /** How long the first reply was withheld, by the target's clock; `null` if no delivery arrived. */
+  /**
+   * How long the receivers `held` and `late` withheld their first reply, by the target's clock. `null` if no delivery
+   * arrived.
+   */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** Retries seen while the test clock advanced; `null` if there is no clock or the sender ignores it. */
+  /**
+   * Evidence of all retries, if the test clock advanced past the last one. `null`, for example, without a test clock.
+   */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }
@@ -154,7 +159,8 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, always replies 500: deliveries caused by other probes would use up `scripts.failing`.
+  // Without a test clock, other probes invoke the same agent. Their deliveries would use up the failures in
+  // `scripts.failing`.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
@@ -168,6 +174,6 @@ async function openWebhooks(
   return opened;
 }
 
-/** Delay of a withheld reply, well within the documented timeout of 3 s. */
+/** Delay of the reply from the receiver `held`. The documented timeout is 3 s. */
 const slowReplyMs = 1500;
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

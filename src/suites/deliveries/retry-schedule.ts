@@ -18,7 +18,10 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays between attempts. The document allows several readings of "immediately" and "5 failed attempts". */
+/**
+ * Delays between attempts, for each reading of the document. The words "immediately" and "5 failed attempts" are
+ * ambiguous.
+ */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -31,14 +34,15 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
-   * How the attempts fit the schedule. `stopped`: the next attempt is overdue. `off`: an attempt came at a wrong time.
+   * `goes on`: more attempts than scheduled. `under way`: the next attempt can still come; `stopped`: the next attempt
+   * is overdue; `off`: an attempt came at a wrong time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /** Allowed time of the first missing or mistimed attempt; `null` if all attempts fit. */
   readonly expected: TimeSpan | null;
 }
 
-/** Minimum tolerance for a late attempt: a sender may poll its queue. */
+/** Minimum tolerance for a late attempt. A sender that polls its queue can be this late. */
 const minAllowedLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
@@ -51,8 +55,8 @@ export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + a
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
 /**
- * Latest allowed time of each later retry, in ms after the first attempt. After the last element, no further attempt is
- * awaited.
+ * Time limits for attempts 3 to 6, in ms after the first attempt. If an attempt misses its limit, the harness stops
+ * waiting.
  */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),

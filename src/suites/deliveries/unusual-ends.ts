@@ -89,7 +89,7 @@ export const streamsTimedOut = probe(
     waits: { mode: "reserved", seconds: 0 },
     keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
-    // If the invokes ran later, they would send events to this probe's webhooks.
+    // The timed-out invokes run before this probe. Otherwise, their events would reach this probe's webhooks.
     after: [invokesTimedOut],
     creates: { webhooks: 2 },
     createsFew: {},
@@ -112,7 +112,7 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The next stream may have to wait until the previous stream has ended.
+    // The pacer sometimes opens one stream at a time. Therefore, the maximum wait is one timeout per stream.
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;

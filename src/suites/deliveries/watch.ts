@@ -18,7 +18,7 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Whether further attempts may come after a run. Times are in ms since the run's start. */
+/** Retries that the target can still send after the run. All times are in ms since the run's start. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   | {
@@ -84,6 +84,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // The cast is safe: evidence loaded from a file has the type of its probe's result.
+  // The caller must pass the result type of the probe `name` as `E`.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -67,7 +67,10 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/** Minimum number of executions that proves a breach: a single delivery may be a duplicate. */
+/**
+ * Minimum number of executions for a breach. After one execution, two deliveries can be one webhook's delivery and its
+ * duplicate.
+ */
 const minExecutions = 2;
 
 function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
@@ -83,7 +86,7 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
   if (first.length > 0 && second.length > 0) return holds();
   const completed = invoked.filter(isSuccess).length;
-  // A target that merges webhooks of one URL sends fewer than two deliveries per execution.
+  // With fewer than two deliveries per execution, the target probably merges webhooks with the same URL.
   if (completed < minExecutions || arrived.length < 2 * completed)
     return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
   return breach(

@@ -49,7 +49,7 @@ import { streamedUnknownAgent } from "../stream/probes.ts";
 import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";
 import { rateLimitDetailChecks } from "./rate-limit-details.ts";
 
-/** Includes requests without a key, which cause errors without using up the key's limit. */
+/** The error checks judge all exchanges. `unauthenticatedSent` causes errors without using up the limit of a key. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);

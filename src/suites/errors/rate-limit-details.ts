@@ -14,9 +14,12 @@ const limitErrors = ({ exchanges }: AllExchanges): Exchange[] =>
 
 /** One or two responses with a wrong value may be chance. */
 const minResponses = 3;
-/** Tolerance, because the server rounds both `retry_after` and the header. */
+/** Tolerance for the rounding of both `retry_after` and `X-RateLimit-Reset-After`. */
 const maxRoundingSeconds = 2;
-/** With less time left until the reset, rounding may look like a wrong unit. */
+/**
+ * Minimum `X-RateLimit-Reset-After` to judge the unit of `retry_after`. With smaller values, rounding could make
+ * seconds look like milliseconds.
+ */
 const minResetSeconds = 5;
 
 function isInMilliseconds(exchange: Exchange): boolean {
@@ -31,7 +34,8 @@ function judgeUnit(all: AllExchanges): Finding<never> {
   if (refused.length === 0) return inapplicable("no 429 has an error body");
   const wrong = refused.filter(isInMilliseconds);
   const [first] = wrong;
-  // A breach needs two entries. A single one may be a coincidence.
+  // A breach needs at least two different pairs of key and `Reset-After`. With one pair, `retry_after` can look like
+  // milliseconds by chance.
   const times = new Set(wrong.map((each) => `${each.key} ${secondsHeader(each, headerNames.rateResetAfter)}`));
   if (first === undefined || wrong.length < minResponses || times.size < 2) return holds();
   return breach(

@@ -209,7 +209,10 @@ const checks: readonly Check[] = [
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
-/** Returns the seconds in `Retry-After`, which may also be a date (RFC 9110, 10.2.3). */
+/**
+ * Returns how many seconds `Retry-After` tells the client to wait. The header can also contain a date (RFC 9110,
+ * 10.2.3).
+ */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const [date] = headerValues(exchange, "Date");

@@ -13,7 +13,10 @@ import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
 /** A key's requests. `limits` come from the target file, not from the headers under test. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Samples that are not judged, but may explain a lower `Remaining`. */
+  /**
+   * Samples of probes from newer requirement sets. Checks do not judge these samples, but their requests change
+   * `Remaining`.
+   */
   readonly unjudged?: readonly Sample[];
 }
 
@@ -21,10 +24,10 @@ export interface AllSamples extends OtherRequests {
   readonly keys: readonly KeySamples[];
   readonly hasClock: boolean;
   readonly countedRead?: CountedRead | null;
-  /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
+  /** Whether the rate limit counts `GET /usage`. Newer evidence has `countedRead` instead. */
   readonly readsCount?: boolean;
   readonly startedUnixMs: number;
-  /** Real time spent on advances of the test clock. Absent in older evidence. */
+  /** Real time that all advances of the test clock took together. Older evidence lacks this field. */
   readonly advancingMs?: number;
 }
 
@@ -32,7 +35,9 @@ export interface AllSamples extends OtherRequests {
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
-/** Moves samples of later requirement sets to `unjudged`: they may explain a lower `Remaining`. */
+/**
+ * Moves samples of probes newer than `requirements` to `unjudged`. Checks still count the requests of these samples.
+ */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
@@ -69,7 +74,10 @@ export const allSamples = probe(
   }),
 );
 
-/** Returns the `first` and `last` samples in sending order. Drops samples that overlap an omitted sample. */
+/**
+ * Keeps the `first` earliest and the `last` latest samples by `sentMs`. Drops those that overlap a dropped sample in
+ * time.
+ */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -91,7 +99,10 @@ export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** How far `Remaining` may have risen between `before` and `after`. Earlier requests may leave a rolling window. */
+  /**
+   * Number of earlier requests that can leave a rolling window between `before` and `after`. Each request that leaves
+   * raises `Remaining` by 1.
+   */
   readonly mayReturn: number;
 }
 
@@ -126,7 +137,7 @@ const rollingWindows = [
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
-/** Returns how many requests may have expired from a rolling window between two responses. */
+/** Returns how many requests can have left a rolling window between the responses `from` and `to`. */
 export function countReturnable(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rollingWindows.some(({ seconds, blurSeconds }) => {
@@ -160,8 +171,8 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /**
- * Whether `Remaining` fell by an unexpected amount. Earlier requests that left a rolling window may explain the
- * difference.
+ * Whether `Remaining` fell by an unexpected amount. Unlike {@link isImpossibleFall}, ignores that requests can leave a
+ * rolling window.
  */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
@@ -172,7 +183,7 @@ function isUnexplainedFall(round: ConcurrentRound, mayReturn: number): boolean {
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const fellTooLittle = fell < expected - mayRegain;
-  // A `Remaining` of 0 proves nothing: it may stay at 0 while a burst allowance is in use.
+  // Skips a `Remaining` of 0: it stays at 0 while the server uses up the burst.
   const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
   return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
 }

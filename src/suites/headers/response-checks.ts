@@ -21,7 +21,6 @@ import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shar
 import { responseCell } from "../shared/cases.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
-/** Whether neither the document nor the target file defines the path of a request. */
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
@@ -134,7 +133,7 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Moves `sentMs` back and `headMs` forward by a month. No rate-limit window is longer. */
+/** Widens the request's time span by a month on both sides. No rate-limit window is longer than a month. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
@@ -150,7 +149,10 @@ const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {
       return checkSamples(rule.clause, { ...options, judge });
     });
 
-/** Returns the ids of requests to unknown paths. Their headers may describe a limit on the client's address. */
+/**
+ * Returns the ids of requests to unknown paths. The response to such a request can report an IP address's limit, not
+ * the key's.
+ */
 const unknownPathIds = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
@@ -182,7 +184,7 @@ const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySa
   ),
 });
 
-/** A run without any 403 is legal, because a target may respond 401 instead. */
+/** Without any 403, the check is inapplicable: a target is allowed to respond 401 instead. */
 const on403 = {
   as: "403",
   since: "1.2",
@@ -211,7 +213,10 @@ export const responseChecks: readonly Check[] = [
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
-/** Keys of one tier must report the same limit, even if the tier's burst is unknown. */
+/**
+ * Finds two responses that report different limits per minute for one tier. Judges only tiers with an unknown burst:
+ * `Limit` can include the burst.
+ */
 function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, KeySample>();
   for (const each of cases) {

@@ -56,7 +56,8 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // The key's requests from before the test run may expire meanwhile. Each expiry raises `Remaining` and hides a fall.
+  // The key's requests from before the run can expire during the sequence. Each expiry raises `Remaining` by 1, which
+  // hides one fall.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -68,7 +69,10 @@ const windowsSeconds = [60, 3600] as const;
 /** The limiter's clock may differ from ours by this much. */
 const toleranceSeconds = 0.5;
 
-/** Returns the earlier requests that may expire from a rolling window between two responses. */
+/**
+ * Returns the requests that a rolling window can stop counting between `first` and `last`. All were sent before
+ * `first`.
+ */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
     (each) =>
@@ -83,8 +87,7 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
 
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Skips refusals with a `keyState`, e.g. `hour used up`. Their headers may describe another window than earlier
-  // responses.
+  // Skips refusals with a `keyState`, e.g. `hour used up`. Their headers can report the hour instead of the minute.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
@@ -136,7 +139,7 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/** Observes for each error status whether such responses lower `Remaining` (LIM-26). */
+/** Observes, for each error status, whether responses with this status lower `Remaining` (LIM-26). */
 export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
@@ -174,9 +177,11 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/** A GET response may not count its own request yet. `Remaining` then falls by 2 with the next request. */
+/**
+ * A target is allowed to count a GET request only after its response. Then `Remaining` falls by 2 at the next request.
+ */
 const maxFallAfterRead = 2;
-/** Maximum time after a batch during which the target may still be counting its items one by one. */
+/** Time after sending a batch during which the target can still count the batch's items. */
 const batchCountingMs = 10_000;
 
 export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges): Finding<never> {
@@ -199,7 +204,7 @@ export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges)
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Returns the number of items in recent batches, which the limiter may still be counting. */
+/** Returns the number of items in recent batches. The limiter is possibly still counting these items. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)

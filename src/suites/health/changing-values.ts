@@ -19,7 +19,10 @@ const minGapMs = 3000;
 
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/** Returns the minimum time that passed for the target. A test clock may stand still between advances. */
+/**
+ * Returns a lower bound of the time that passed on the target's clock. A test clock can stand still, so only its
+ * advances count.
+ */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
@@ -99,9 +102,9 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/** A single pair may be wrong, because the test clock may have advanced in between. */
+/** One pair of uptimes is no proof: the test clock could have advanced between them. */
 const minPairs = 2;
-/** Bounds for the rise of `uptime` per second if it counts milliseconds. */
+/** If `uptime` rises by 300 to 3000 per second, it counts milliseconds instead of seconds. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -156,13 +159,19 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/** Maximum difference between two start times that count as equal. `uptime` may be rounded. */
+/**
+ * Maximum difference of two start times that count as equal. Start times are computed from `uptime`, which a server can
+ * round.
+ */
 const toleranceMs = 2000;
-/** Minimum `uptime` that may be in milliseconds. Smaller values would mean a start less than 10 s ago. */
+/** Minimum `uptime` to test as milliseconds. A smaller value would mean a start less than 10 s ago. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;
-/** Minimum time span to compare. In less time, seconds and milliseconds may look alike. */
+/**
+ * Minimum time span of the responses whose `uptime` seems to be in milliseconds. In a shorter span, seconds can look
+ * like milliseconds.
+ */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {

@@ -22,7 +22,7 @@ import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknown
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
 
-/** An unhealthy agent's health report may have a 5xx status. */
+/** A server is allowed to report an unhealthy agent with a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
@@ -58,10 +58,7 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/**
- * Dependency statuses that mean trouble. `slow` is left out: the document names `healthy` and `slow` as example
- * statuses.
- */
+/** Statuses that mean trouble. Does not match `slow`: the document names this status, but gives it no meaning. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 function findCheck(report: unknown, words: RegExp): string | null {

@@ -10,7 +10,10 @@ import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successes
 
 // This file finds `last_request` values in local time that are wrongly labelled as UTC.
 
-/** Tolerance for inaccurate clocks. Time zones differ by 15 minutes or more. */
+/**
+ * Tolerance for inaccurate clocks. The tolerance must be less than 15 minutes, the smallest difference between time
+ * zones.
+ */
 const toleranceMs = 10 * minuteMs;
 
 interface Report {
@@ -25,13 +28,16 @@ function reportOf(exchange: Exchange): Report[] {
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
-  // Skips reports without `Reset` and `Reset-After`. `Date` alone may come from a proxy with another clock.
+  // Skips a report that lacks `Reset` or `Reset-After`. Its `Date` can come from a proxy with another clock.
   if (reset === null || resetAfter === null) return [];
   const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 
-/** Judges that `last_request` is not later than its report. A changed value must be later than the previous report. */
+/**
+ * Judges that `last_request` is not after the health report that contains it. If `last_request` has increased, the new
+ * value must be after the previous health report.
+ */
 function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
     ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>

@@ -73,7 +73,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that all request ids differ. Callers must split the exchanges at restarts, which may reset ids. */
+/** Judges that all request ids differ. A restart can reset ids, so the exchanges must not span a restart. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {

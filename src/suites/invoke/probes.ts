@@ -18,11 +18,14 @@ export interface TimedExchange {
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent, and so promised that it answers. */
+  /** Whether the user named the agent. A named agent must answer, but a discovered agent is allowed to fail. */
   readonly promised: boolean;
 }
 
-/** A query of more than {@link fewTokens} words, so that repeating it needs more tokens than allowed. */
+/**
+ * Asks the agent to repeat 40 words. The full response would need more than {@link fewTokens} tokens, the `max_tokens`
+ * of the request.
+ */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -88,7 +91,10 @@ function requestsWithoutWebhooks(target: Target): number {
 const invokeOnce = async (context: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
   findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
-/** Finds an earlier success with the same body, which saves a request if the key has few. */
+/**
+ * Finds an earlier successful invoke with the same body, to save a request. Searches only if the main key's rate limit
+ * is low.
+ */
 function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,

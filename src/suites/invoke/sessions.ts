@@ -44,7 +44,7 @@ export const sessionChecks: readonly Check[] = [
     const forgotten = (words: string, exchange: Exchange): Finding<never> =>
       breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
     if (!repeatsAnyWord(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
-    // One of the two words is enough, because an agent may remember only the latest call.
+    // Either `word` or `marker` is enough, because some agents remember only the latest call.
     return repeatsAnyWord(again, word, marker)
       ? holds()
       : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);
@@ -59,7 +59,7 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
-      // Another check judges an agent that forgets the session even without a stream.
+      // The agent forgot the session before the stream. `INV-18` and `INV-18/after a refused call` judge this mistake.
       if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeatsAnyWord(invokedAfter, ...said)

@@ -52,7 +52,9 @@ interface LegalCall {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** Unknown parameters are recorded as `unknown`. */
+  /**
+   * Names of the optional fields in the request. A parameter that the document does not define appears as `unknown`.
+   */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -109,7 +111,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
-      // Skips other errors: a limit, a quota or a crash may cause them.
+      // Ignores all errors except 400 and 422, e.g. a 429 of a rate limit.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

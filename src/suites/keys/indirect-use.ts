@@ -56,7 +56,7 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const requests: CachedRequest[] = [];
-    // Health requests do not count against limits, so even keys with few requests can send them.
+    // Health requests do not count against limits. Therefore even a key with a low limit can send them.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);

@@ -49,7 +49,7 @@ export const readOnlyKeyAfterHealth = probe(
   },
 );
 
-/** Finds the agent whose id shares the longest beginning with an id in `allowed`. */
+/** Finds the agent outside `allowed` whose id shares the longest prefix with an allowed id. */
 export function closestAgent(ids: readonly string[], allowed: readonly string[]): string | null {
   const shared = (id: string) => Math.max(...allowed.map((each) => commonLength(id, each)));
   const others = ids.filter((id) => !allowed.includes(id) && shared(id) > 0);

@@ -27,7 +27,7 @@ import {
   temporaryKeyUsed,
 } from "./probes.ts";
 
-// This file tests whether a key that the target rejects elsewhere can start an operation.
+// This file tests that an invalid or restricted key cannot start an asynchronous operation.
 
 const since = "1.2";
 
@@ -73,7 +73,7 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
   };
   const temporary = keyOf("a temporary key after its life", "keys.temporary");
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
-  // A path without `{agent_id}` names no agent, so the operation may run an agent that the key may use.
+  // Without `{agent_id}`, the path cannot name an agent that is forbidden for the key.
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
   return [
@@ -104,7 +104,7 @@ const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "a temporary key after its life": "EXPIRED_API_KEY",
 };
 
-/** Whether a wrong key starts an operation. Then the path needs no key, so other keys prove nothing. */
+/** Whether the target starts an operation even with a wrong key. If so, tests with other invalid keys prove nothing. */
 const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
   tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
 
@@ -166,8 +166,8 @@ export const startChecksOfKeys: readonly Check[] = [
     ({ before, ...evidence }) => judgeStart("a temporary key after its life", evidence, isSuccess(before.asked)),
     options,
   ),
-  // The document does not say whether a read-only key may start operations. The check expects a refusal only from
-  // targets that refuse invokes with that key.
+  // The document does not say whether a read-only key is allowed to start operations. Therefore, the check judges only
+  // targets that refuse invokes with a read-only key.
   check(
     "KEY-5",
     { ...tries, reader: readOnlyKeyTried },

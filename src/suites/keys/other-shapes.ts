@@ -18,7 +18,7 @@ import {
 import { outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests whether a restriction holds in requests with fewer or more fields than the usual ones.
+// Tests whether a key's restriction also holds if a request omits or adds body fields.
 
 const since = "1.2";
 
@@ -99,7 +99,7 @@ async function tryShapes(context: ProbeContext, kind: Kind, agent: string | unde
   const key = resolveKey(needOf[kind], context.target);
   if (key === null || agent === undefined) return [];
   const fixtures = await prepareFixtures(context, `of-${kind.replaceAll(" ", "-")}-in-other-shapes`);
-  // A batch path without `{agent_id}` names no agent, so the key's restriction cannot apply.
+  // A batch path without `{agent_id}` names no agent. A key of one agent is allowed to use such a path.
   const isNamed = kind === "a read-only key" || fixtures.batchPath?.includes("{agent_id}") === true;
   const sender = createRequestSender(
     context.client.as(key),
@@ -113,7 +113,7 @@ async function tryShapes(context: ProbeContext, kind: Kind, agent: string | unde
   );
   const requests: ShapeRequest[] = [];
   for (const shape of shapes[kind]) {
-    // If the key may invoke, further requests would only use up tokens.
+    // Stops after the key's first accepted invoke. Further requests would only use up tokens.
     if (acceptingEndpoints(requests).has("invoke")) break;
     const exchange = await sendShape(sender, shape);
     if (exchange !== null) requests.push({ kind, endpoint: shape.endpoint, exchange, shape: shape.name });

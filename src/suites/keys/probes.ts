@@ -27,7 +27,7 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** The start of a key that shows its kind, without secret characters. */
+/** Prefix of a key, such as `ro_`. The prefix shows the kind of the key and contains no secret characters. */
 export interface KeyPrefix {
   readonly name: string;
   readonly prefix: string | null;
@@ -41,7 +41,10 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/** Uses the temporary key while valid. Only then does a later rejection prove that the key expired. */
+/**
+ * Uses the temporary key before it expires. Without this use, a later rejection could mean that the key was never
+ * valid.
+ */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -56,7 +59,10 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Extra wait after the key's expiry. The server's clock may be slow, or the key newer than assumed. */
+/**
+ * Extra wait after the assumed expiry of the key. The real expiry can be later, e.g. because the server's clock is
+ * slow.
+ */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
@@ -88,7 +94,7 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/** Returns the minimum time that passed on the target's clock. A test clock may stand still between advances. */
+/** Returns the time that has certainly passed on the target's clock. A test clock can stand still between advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */
@@ -114,7 +120,7 @@ export const temporaryKeyExpired = probe(
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints left to a later probe, because no operation exists yet. */
+/** Endpoints that `temporaryKeyExpired` cannot request: no operation exists yet when that probe runs. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
 /** Waits until the temporary key has expired, and uses the key. Runs late, when time has passed anyway. */
@@ -130,7 +136,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Creates a webhook with the main key, as a control for the same request with restricted keys. */
+/** Creates a webhook with the main key. If this fails, a failure with a restricted key proves nothing. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -139,7 +145,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // With few requests a minute, the key reuses the webhook that an earlier probe created.
+    // If the main key's limit is low, an earlier probe's webhook is used, to save a request.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -162,7 +168,7 @@ export const readOnlyKeyTried = probe(
     const sender = createRequestSender(reader, fixtures, context);
     const requests = await sendToEndpoints(sender, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
-    // A server may treat invokes as writes. If so, it must refuse streams and batches, too.
+    // A server that rejects invokes with a read-only key must also reject streams and batches.
     const likewise = wasRejected(invoked) ? await sendToEndpoints(sender, "a read-only key", ["stream", "batch"]) : [];
     return { read, requests: [...requests, ...likewise], invoked };
   },

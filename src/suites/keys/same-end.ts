@@ -9,7 +9,7 @@ import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/respo
 
 const since = "1.2";
 
-/** Number of last characters to copy: a faulty cache may look up keys by these alone. */
+/** Number of characters to copy from the end of a valid key. A faulty cache might compare only these characters. */
 const endLength = 12;
 
 export function keyOfSameEnd(key: string): string | null {

@@ -10,7 +10,8 @@ import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests that a signed request does not extend what its key may do.
+// This file tests that signing gives a key no additional rights. For example, a read-only key still cannot invoke an
+// agent.
 
 const since = "1.2";
 

@@ -102,18 +102,18 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** If requests are left, the 429 was caused by concurrency or the month's tokens. */
+/** Whether a 429 has `Remaining` above 0. Such a 429 comes from the concurrency limit or the month's tokens. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
-/** Judges HDR-10: if `Limit` reports limit plus burst, the target must admit more than the limit. */
+/** Judges HDR-10: if `Limit` includes the burst, the target must admit more than `perMinute`. */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Uses only the first burst, because later requests may lie in the next window.
+  // Counts only the requests of `first`. Later requests can lie in the next minute's window.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -172,7 +172,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // The wait is too long for a burst limit, so the minute's limit refused the request.
+    // A refusal by the burst limit asks for a wait of at most `maxBurstSeconds`.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -217,7 +217,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // If the target admitted the early retry, no refusal remains to be tested.
+    // If the target admits a retry before `retry_after`, waiting the full time is also enough.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),
@@ -266,7 +266,7 @@ export const limits = suite("Limits", [
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");
-    // The 429 may report the hour's limit instead, which `HDR-17/hour` judges.
+    // This 429 can report the hour's limit instead of the minute's. The check `HDR-17/hour` judges the hour's limit.
     if (remaining !== 0 && isHourLimit(wholeNumberHeader(refusal, headerNames.rateLimit), use.limits)) return holds();
     if (remaining === null || remaining < 0) return unproven("the 429 has no whole number in `X-RateLimit-Remaining`");
     return remaining === 0

@@ -12,9 +12,11 @@ import { countedReadPath, ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
 const repeatCount = 3;
-/** Skipped, because other probes repeat these requests anyway. */
+/** Requests that this probe does not repeat, because other probes already repeat them. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/** Maximum number of measured combinations of endpoint and status. Without a test clock, each may cost a wait. */
+/**
+ * Maximum number of measured request kinds, such as `invoke 404`. Without a test clock, requests can cost waiting time.
+ */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length of a request body that is sent again, in characters. */
 const maxBodyLength = 1000;
@@ -24,7 +26,10 @@ const maxKindsOf = (target: Target): number => {
   return target.clock === null ? maxKinds.real : maxKinds.clock;
 };
 
-/** Repeats harmless requests of each endpoint and status, to learn from `Remaining` whether they count. */
+/**
+ * Repeats harmless requests, and learns from `Remaining` whether they count. Chooses at most one request for each
+ * combination of endpoint and status.
+ */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
   {
@@ -86,7 +91,10 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Keys with a smaller limit per minute are not measured: the probe would use up too much of the limit. */
 const minPerMinute = 20;
-/** Number of GET requests before and after the health requests. They show what a GET costs. */
+/**
+ * How many GET requests to send before and after the health requests. The GET requests show how much one GET lowers
+ * `Remaining`.
+ */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 

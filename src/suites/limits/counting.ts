@@ -57,8 +57,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // Ignores `sized` if the target rejected `chunk_size`, which another clause covers. The loop below sends streams
-      // without `chunk_size`.
+      // Ignores the stream if the target rejects `chunk_size`. The loop below sends streams without `chunk_size`
+      // instead.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -66,7 +66,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await repeatTimes(3, () => client.health(agent));
-    // Health requests to a degraded or unhealthy agent must not count either.
+    // Health requests must not count against limits, even for degraded or unhealthy agents.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
@@ -99,7 +99,6 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream. Stops when `Remaining` fell, or after `maxStreams`. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -129,7 +128,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // If a faulty target counts both keys together, earlier requests with one key would block the other key.
+    // A faulty target can count the requests of both keys together. Then earlier requests could cause a 429.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -225,7 +224,7 @@ export const countingChecks: readonly Check[] = [
       remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // The server rejects every unusual spelling, so none can bypass the limit.
+    // Rejected spellings of the `Authorization` header, such as `bearer`, cannot bypass the limit.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));

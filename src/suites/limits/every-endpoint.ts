@@ -11,7 +11,7 @@ import { isSameWindow } from "../shared/compare-samples.ts";
 
 const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** A target may refuse these once the month's tokens are used up. */
+/** Refusals at these endpoints can also come from an exhausted monthly token quota. */
 const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
 interface LateRequest {
@@ -30,7 +30,10 @@ interface AdmittedRequest {
 const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
-/** A breach is proven if the admissions would occur by chance with less than this probability. */
+/**
+ * A correct server can admit requests between refusals by chance. The admissions are a breach only below this
+ * probability.
+ */
 const maxChance = 1e-4;
 
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
@@ -79,7 +82,7 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // If one endpoint both admits and refuses requests, the endpoint does not decide about admission.
+  // If an endpoint both admits and refuses requests, admission does not depend on the endpoint.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);

@@ -12,7 +12,7 @@ interface RetriedRefusal {
   readonly next: Sample;
 }
 
-/** Tolerance: the server rounds `retry_after` to seconds and uses another clock. */
+/** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ slightly from ours. */
 const slackSeconds = 2;
 
 /** Whether a rate limit refused the request, not the concurrency limit or the month's tokens. */

@@ -29,10 +29,12 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/** Result of sending until a refusal. `failing`: several responses in a row were neither successful nor 429. */
+/**
+ * Result of {@link sendUntilRefused}. `end` is `failing` if several responses in a row were neither successful nor 429.
+ */
 export interface BurstResult {
   readonly admitted: number;
-  /** Responses that were neither a success nor a 429. They may have been counted. */
+  /** Number of requests that got neither a success nor a 429. The limiter possibly counted these requests. */
   readonly failed: number;
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
@@ -43,7 +45,7 @@ export interface ExhaustOptions {
   readonly expected: number;
   /** Number of requests that the run sent earlier in the window; they count towards `expected`. */
   readonly alreadySent?: number;
-  /** After this many admitted requests, a refusal with `Remaining: 0` needs no retry. Default: `expected`. */
+  /** After this many admitted requests, the probe does not retry a refusal with `Remaining: 0`. Default: `expected`. */
   readonly trustedFrom?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
@@ -52,7 +54,7 @@ export interface ExhaustOptions {
 const shortListPath = "/agents?page=1&limit=2";
 export const countedReadPath = (read: CountedRead | null): string => (read === "list" ? shortListPath : "/usage");
 const maxFailures = 4;
-/** The last requests are invokes, to prove that the limit holds for invokes, too. */
+/** At least this many invokes come last. They prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
 /** Sends requests until one is refused or `max` are sent. Prefers GET requests if the limit counts them. */
@@ -93,12 +95,12 @@ export async function sendUntilRefused(
   return { admitted, failed, invoked, end };
 }
 
-/** Pauses before each retry of a refused request, because a server may free concurrency slots late. */
+/** How long to wait before retry 1, 2 and 3 of a refused request. A server can free concurrency slots late. */
 export const retryPausesMs = [300, 600, 1200] as const;
 const maxRetriedRefusals = 12;
 
 export interface ExhaustResult extends BurstResult {
-  /** Number of refusals whose retry was admitted because the server freed a concurrency slot late. */
+  /** Number of refused requests whose retry was admitted. The server probably freed a concurrency slot late. */
   readonly hiccups: number;
 }
 
@@ -131,7 +133,10 @@ export async function exhaustWithPause(
   };
 }
 
-/** Like {@link sendUntilRefused}, but retries a refusal that comes too early. */
+/**
+ * Like {@link sendUntilRefused}, but retries a request that is refused before `expected` admissions. Continues if the
+ * retry is admitted.
+ */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
@@ -159,7 +164,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/** Minimum `Reset-After` of a refusal for the rate. A refusal for a concurrency slot may report less. */
+/** A 429 with a smaller `Reset-After` can mean that all concurrency slots are in use. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -173,7 +178,7 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 /** Invalid JSON, so that an admitted request creates nothing. */
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
-/** Sends a stream and other requests while a key's limit is used up. Returns the stream's exchange. */
+/** Requests endpoints other than invoke while a key's limit is used up. Returns the exchange of the stream request. */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
@@ -199,8 +204,9 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Waits for the next window if the current one cannot admit all `requests` in time. @throws {WaitRefused} if the run
- * may not wait that long
+ * Waits for the next window if the current window has too little time or allowance left for all `requests`.
+ *
+ * @throws {WaitRefused} if the run is not allowed to wait that long
  */
 export async function ensureAllowance(
   { key }: Client,

@@ -18,7 +18,7 @@ interface HealthBurst {
   readonly hasClock: boolean;
 }
 
-/** More requests would take long without a test clock. */
+/** Maximum number of health requests. Without a test clock, more requests would take too long. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);

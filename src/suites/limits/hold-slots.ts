@@ -13,7 +13,7 @@ import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
 // This file has functions that occupy all concurrency slots of a key.
 
-/** Pause before each try, because a server may free a concurrency slot after its response. */
+/** The target can free a concurrency slot later than it responds. Therefore each retry waits longer. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
@@ -41,11 +41,11 @@ export async function repeatUntilRefused(
   return sent;
 }
 
-/** Waits for a response for at most one second. After that, the server has probably queued the request. */
+/** Waits at most one second for the response. A slower response probably means that the server queued the request. */
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
-/** Occupies all concurrency slots of a key. Retries if the target refuses a request. */
+/** Occupies all concurrency slots of a key. If the target refuses a request, tries again after a pause. */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
@@ -69,19 +69,24 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/** Test runs in which `holdAllSlots` failed despite retries. It does not retry refusals again in these runs. */
+/**
+ * Test runs in which the target refused requests despite all retries. `holdAllSlots` no longer retries in these runs.
+ */
 const runsLackingSlots = new WeakSet<Recorder>();
-/** Test runs over a slow connection, which need longer pauses. */
+/** The test runs that have a slow connection. In these runs, `holdAllSlots` makes longer pauses. */
 const slowRuns = new WeakSet<Recorder>();
 
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
 /** Pause after each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
-/** Above this round-trip time, a second try with longer pauses is worthwhile. */
+/** `holdAllSlots` tries again with longer pauses only if the estimated round trip exceeds this. */
 const outrunTripMs = 40;
 const maxTripMs = 1500;
-/** Number of first responses whose times do not count if many follow: a cold server answers slowly. */
+/**
+ * Number of first round trips to ignore, because a cold server answers slowly. If few round trips were measured, none
+ * is ignored.
+ */
 const coldTrips = 20;
 
 function estimateTripMs(samples: readonly Sample[]): number {

@@ -35,7 +35,7 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Ignores the real time that passed: a test clock may stand still between advances.
+  // Compares only advances of the test clock, not real time. Some test clocks stand still between advances.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;

@@ -41,7 +41,10 @@ export interface HourExhausted extends RunKeyHistory {
   readonly twin: SiblingKeyResult;
 }
 
-/** Pause after using up the minute's limit. Some limiters still count part of the previous minute. */
+/**
+ * Pause on the test clock after using up the minute's limit. One minute is too short if a limiter counts part of the
+ * previous minute.
+ */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -97,7 +100,7 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { admittedBefore: admitted } : { before: 1, crossesLimit: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The `Reset` of a second refusal shows how long the window is.
+    // A second refusal reports another `Reset`. The two values together show how long the window is.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -105,10 +108,10 @@ async function exhaustHourOfTier(
   return { ...use, beganFresh, admitted, end, refused, health, stream, afterStream, retried, twin };
 }
 
-/** Minimum time until the next full hour, when a fixed window may end. */
+/** Minimum time between a full hour and the requests that use up the limit. */
 const marginMs = 2 * minuteMs;
 
-/** Waits past the next full hour if it is less than `neededMs` away, because a fixed window may end then. */
+/** Waits past the next full hour if it comes within `neededMs + marginMs`. Fixed windows can end at full hours. */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
   neededMs: number,
@@ -123,15 +126,18 @@ async function waitPastFullHour(
 
 interface HourOptions {
   readonly pauseMs: number;
-  /** Number of requests that the target had already admitted in this hour. */
-  readonly before: number;
-  readonly admittedBefore: number | null;
-  /** Whether to send one more invoke when both hour and minute are used up, to test `retry_after` (LIM-13). */
-  readonly invokesBeyondBoth?: boolean;
   /**
-   * Whether the hour's limit is reached halfway through a minute's requests. Default: with the last request of a
+   * Number of requests already admitted when `exhaustHour` starts. These requests count toward the current hour and
    * minute.
    */
+  readonly before: number;
+  readonly admittedBefore: number | null;
+  /**
+   * Whether to send one invoke after the hour's and the minute's limits are both reached. The response tests
+   * `retry_after` (LIM-13).
+   */
+  readonly invokesBeyondBoth?: boolean;
+  /** Whether to reach the hour's limit after half of the requests of a minute. Default: after all of them. */
   readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
@@ -180,7 +186,7 @@ interface MinuteOfHour {
   readonly admitted: number;
   readonly share: number;
   readonly endsEarly: boolean;
-  /** Whether the share ends the minute's limit. Then its last request is an invoke. */
+  /** Whether this minute's requests reach the minute's limit. If so, the last request is an invoke. */
   readonly isFull: boolean;
 }
 

@@ -42,10 +42,16 @@ export type CountedRead = "usage" | "list";
 export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly hasClock: boolean;
   readonly countedRead?: CountedRead | null;
-  /** Whether the rate limit counts `GET /usage`. Only in older evidence. */
+  /**
+   * Whether `GET /usage` counts toward the rate limit. Only older evidence has this field; newer evidence has
+   * `countedRead`.
+   */
   readonly readsCount?: boolean;
   readonly countedReadIds?: readonly string[];
-  /** Requests that ended just before this history. A slow server may still hold their concurrency slots. */
+  /**
+   * Earlier requests that ended shortly before the first of `samples`. A slow server can still hold their concurrency
+   * slots.
+   */
   readonly stragglers: readonly Sample[];
   /** Requests that may or may not count for this key, such as those with an unusual spelling of the key. */
   readonly lookalikes: readonly Sample[];
@@ -93,8 +99,8 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 }
 
 /**
- * Judges a key's requests against every legal limiter. A test clock may run between advances or stand still: tries both
- * cases.
+ * Judges a key's requests against every legal limiter. With a test clock, tries both cases: the clock runs by itself,
+ * or stands still.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -111,7 +117,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
 }
 
-/** Percentages by which to raise the published limit, until the target no longer exceeds the limit. */
+/** Percentages to add to the published limit. They are tried in order, until the limit allows all admitted requests. */
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
@@ -126,7 +132,6 @@ export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | n
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether used-up tokens may explain the refusals: no request was admitted after the last refusal. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 
@@ -159,7 +164,7 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
-/** Whether a GET request got 429. GET requests may have a limit of their own. */
+/** Whether a request of kind `usage` or `countedRead` got 429. The cause can be a separate limit for GET requests. */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
@@ -232,7 +237,7 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: RunK
   return recent.filter((each) => decisionSpan(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
 }
 
-/** Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted. */
+/** Judges HDR-19: after `Remaining: 0`, the server must admit no request until the window ends. */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");
   const { samples, limits, hasClock } = use;

@@ -25,21 +25,30 @@ const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && o
 /** Health requests must be free, unless they get 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** A single wrong cost may come from another client of the key. */
+/** A breach needs at least this many requests with a wrong cost. Another client can distort one measurement. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine, to save time. */
+/**
+ * Maximum number of too high costs to examine in a group of requests, to save time. Too low costs have the same
+ * maximum.
+ */
 const maxSuspects = 20;
-/** Minimum number of controls: requests of other kinds, with the usual cost, at about the same time. */
+/**
+ * Minimum number of control requests at about the time of a suspected request. Control requests have another endpoint
+ * or outcome, and cost as much as usual.
+ */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;
 /** Maximum duration of a measurement. A longer measurement may include requests of another client with the same key. */
 const maxMeasurementMs = 3000;
 /**
- * A control request must take nearly as long as the suspected request. E.g. at least 70 ms if the suspected request
- * took 100 ms.
+ * Minimum duration of a control request, as a share of the suspected request's duration. For example, 70 ms if the
+ * suspected request took 100 ms.
  */
 const minControlSpan = 0.7;
-/** Below this probability, chance does not explain the wrong costs. */
+/**
+ * Requests that leave a rolling window can make costs look too low. The harness rules out this cause if its probability
+ * is at most `maxChance`.
+ */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -120,7 +129,10 @@ function findTooLow(own: readonly MeasuredCost[], ledger: Ledger): readonly Meas
 const countLeaving = (measured: readonly MeasuredCost[], hasClock: boolean): number =>
   new Set(measured.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
-/** Whether earlier requests that expired from a rolling window may explain all wrong costs. */
+/**
+ * Whether a rolling window can explain why every cost in `measured` is too low. Such a window gives capacity back when
+ * earlier requests expire.
+ */
 function mayBeGivenBack(measured: readonly MeasuredCost[], hasClock: boolean): boolean {
   if (measured.some(({ account }) => !account.isFresh)) return true;
   const chances = measured

@@ -19,12 +19,12 @@ export interface RequestKind {
 interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /** Groups to which the request belongs, e.g. `invoke 2xx of the agent demo`. The cost is judged for each group. */
+  /** Groups of the request, e.g. `invoke 2xx of the agent demo`. A check compares the costs within each group. */
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
 }
 
-/** How far each request of a group lowered `Remaining` between the samples `from` and `to`. */
+/** How far a request lowered `Remaining`, measured from two samples. `cost` is the average over `count` requests. */
 export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -34,14 +34,20 @@ export interface MeasuredCost {
   readonly from: Sample;
   readonly to: Sample;
   readonly endKinds: readonly string[];
-  /** Whether the true cost may be higher, because the test clock advanced. */
+  /**
+   * Whether the test clock advanced between `from` and `to`. An advance can raise `Remaining`, which hides a part of
+   * the cost.
+   */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
 }
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/** Returns the costs that the document allows: 0 or 1 for an error. */
+/**
+ * Returns by how much a request is allowed to lower `Remaining`. For example, an invoke that fails is allowed to cost 0
+ * or 1.
+ */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -66,7 +72,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Stops where the target began to reject the key, because a rejected key has no limits. */
+/** Leaves out samples after the key's last 2xx if the key then gets 401. Limits do not apply to a rejected key. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
@@ -200,7 +206,10 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
   );
 }
 
-/** Returns which kinds of requests can be compared, because some servers report `Remaining` differently by kind. */
+/**
+ * Returns a function that tells whether the `remaining` of two requests can be compared. A server can compute
+ * `remaining` differently for different kinds of requests.
+ */
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,
@@ -223,7 +232,7 @@ function comparableKinds(
 
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
-/** Returns how far `Remaining` fell; `null` if the clock or a burst allowance may explain the fall. */
+/** Returns how far `Remaining` fell; `null` if other requests, the clock or a burst allowance can distort the fall. */
 export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);
   // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.

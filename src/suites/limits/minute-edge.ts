@@ -32,12 +32,15 @@ interface EdgesReached {
 /** Larger limits would take too many requests. */
 const maxPerMinute = 100;
 const maxAtOnce = 3;
-/** Two requests at once may reach the server one after the other, so one try proves little. */
+/**
+ * Usual number of times to send requests at the end of a minute. Concurrent requests can still arrive one after
+ * another.
+ */
 const usualTries = 2;
-/** A bucket may refill between two responses by chance, so only two excesses prove a breach. */
+/** A bucket can refill between two responses, and then admit one more request. Therefore, one excess proves nothing. */
 const minExcesses = 2;
 const maxTries = usualTries + 1;
-/** Time in which a server frees the slots of earlier requests. */
+/** Pause before the concurrent requests. Meanwhile, the server frees the concurrency slots of earlier requests. */
 const slotPauseMs = 50;
 
 const requestsAtOnce = ({ concurrent }: TierLimits): number => Math.min(maxAtOnce, concurrent);
@@ -105,16 +108,19 @@ async function reachEdge(
 
 const isAdmittedExchange = (exchange: Exchange): boolean => isAdmitted(sampleOf(exchange));
 
-/** Returns the requests left in the minute; `NaN` if the response does not report the minute. */
+/** Returns the requests left in the minute; `NaN` if the response's headers describe the hour. */
 function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number {
   if (exchange === undefined) return Number.NaN;
   const { limit, remaining } = sampleOf(exchange);
   return isMinuteLimit(limit, limits) ? (remaining ?? Number.NaN) : Number.NaN;
 }
 
-/** Larger differences of `Reset` mean a new minute. A token bucket's `Reset` changes by less per request. */
+/**
+ * If `Reset` changes by more than this between two responses, a new minute has begun. Smaller changes do not count,
+ * because a token bucket changes `Reset` with every request.
+ */
 const maxResetDifferenceSeconds = 30;
-/** Maximum time from the first to the last request. In twice this time, a token bucket regains one request. */
+/** Maximum time from the first to the last request. A token bucket refills only half a request in this time. */
 const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
@@ -131,7 +137,7 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
 /** A 429 with `Remaining` above 0 means too many concurrent requests. */
 const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
 
-/** Judges HDR-19: of the concurrent requests, the minute admits no more than were left. */
+/** Judges HDR-19. For example, after `Remaining: 2`, the server must not admit three concurrent requests. */
 function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): Finding<never> {
   const last = before.at(-1);
   if (last !== undefined && isAdmittedExchange(last) && Number.isNaN(remainingOf(last, limits)))

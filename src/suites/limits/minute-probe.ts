@@ -110,8 +110,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // The first burst may have spanned two fixed windows. Then a second burst, at another offset in the minute, spans
-  // only one.
+  // A burst across two fixed windows can legally exceed the limit. Therefore, a second burst starts at another offset
+  // in the minute.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -120,7 +120,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, earlier requests may explain the refusal.
+  // Whether the target refused too early. Without a test clock, earlier requests can already have used up the minute's
+  // limit.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -149,7 +150,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a smaller tier already broke its limit, a few requests beyond this limit are enough.
+  // If a smaller tier's limit was broken, sends only a few requests beyond this tier's limit.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -188,7 +189,7 @@ async function latestRefusal(
   return undefined;
 }
 
-/** One invoke may not be enough, because a rolling window may just have made room. */
+/** Maximum number of invokes that try to provoke a refusal. A rolling window can admit some of them. */
 const maxNewRefusals = 3;
 
 const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
@@ -202,7 +203,7 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Uses up more windows, because two values of `Reset` show how long a window is. */
+/** Uses up several rate-limit windows in a row. Two values of `Reset` show how long a window is. */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -214,7 +215,10 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
   }
 }
 
-/** Maximum number of windows to use up in a row. One burst may cross the boundary of two windows. */
+/**
+ * Maximum number of windows to use up in a row. One window can be too few, because a burst can cross into the next
+ * window.
+ */
 const maxWindows = 5;
 
 interface Burst extends BurstResult {
@@ -222,7 +226,9 @@ interface Burst extends BurstResult {
   readonly lastedMs: number;
 }
 
-/** Sends a second burst at another offset in the minute: only one burst can span two fixed windows. */
+/**
+ * Repeats the burst at another second of the minute. Then at most one burst crosses a boundary between fixed windows.
+ */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
   const maxOfWindow = perMinute + (burst ?? Infinity);
@@ -234,7 +240,6 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // On some servers a window starts at its first request. After this wait, no window is open.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -253,13 +258,13 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Offset of the second burst in the minute, so that only one burst can span two fixed windows. */
+/** The second burst starts at another second of the minute. Therefore, a fixed window cannot end during both bursts. */
 const secondBurstOffsetMs = 23_000;
 
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
-    // Failures before the limit may be those of a cold server.
+    // Requests can fail on a server that has just started. Therefore failures before the limit lead to a second burst.
     const hasEnded = burst.end === "all sent" || (burst.end === "failing" && burst.admitted >= options.expected);
     if (hasEnded) return burst;
     await sender.time.passTime(useExpiryMs + secondBurstOffsetMs, "the burst must expire");
@@ -271,7 +276,7 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Waits until no limiter counts the invoke any more, not even as a share of the previous window.
+    // Some limiters also count a share of the previous window. Therefore, this waits a minute past the window's reset.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

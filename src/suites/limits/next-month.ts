@@ -21,13 +21,13 @@ interface MonthState {
 
 export interface NextMonth {
   readonly before: MonthState;
-  /** `null` if the key still had tokens, so that the clock was not advanced. */
+  /** `null` if the key still had tokens. In that case, the probe does not wait for the next month. */
   readonly after: MonthState | null;
 }
 
-/** Longer than any month, in any time zone. */
+/** The longest month has 31 days. One extra day covers every time zone. */
 const monthOverMs = 32 * dayMs;
-/** Real wait for a target whose scheduled job resets tokens when a month begins. */
+/** Minimum wait, in real time, for a scheduled job that resets the month's tokens. */
 const jobMs = 3000;
 
 export const monthTurned = probe(
@@ -62,8 +62,8 @@ const periodIn = (usage: Exchange): unknown => usageField(bodyJson(usage), "peri
 const minMonthMs = 27 * dayMs;
 
 /**
- * Whether `period` or `retry_after` shows that the target counts the month by its test clock. A `period` that also moves
- * within a month shows nothing.
+ * Whether `period` or `retry_after` shows that a new month has begun. `period` counts only if all earlier readings
+ * agree.
  */
 function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];

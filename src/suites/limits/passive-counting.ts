@@ -6,7 +6,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** Two admitted requests of one key, with at most health requests between them. */
+/** Two admitted requests of one key. Only health requests were sent between the two; `health` counts these. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
@@ -14,7 +14,9 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/** Consecutive requests of other probes on a key with a low rate limit. */
+/**
+ * Pairs of consecutive requests that earlier probes sent. `neighbours` is `null` unless the key's rate limit is low.
+ */
 export interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -71,11 +73,14 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** A single pair may be wrong because of another client of the key. */
+/** Minimum number of request pairs for a breach. Another client's request can distort a single pair. */
 const minPairs = 2;
-/** Two health requests and the next invoke would lower `Remaining` by 3 if all counted. */
+/**
+ * Minimum number of health requests between the two requests of a pair. If health requests counted, `Remaining` would
+ * fall by at least 3.
+ */
 const minHealthReads = 2;
-/** A stream with three events would lower `Remaining` by at least 3 if each event counted. */
+/** Only streams with at least this many events are judged. Three counted events would lower `Remaining` by 3. */
 const minEvents = 3;
 
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
@@ -87,7 +92,7 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
 const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
-/** Judges HLT-16 by requests of other probes: health requests do not lower `Remaining`. */
+/** Judges HLT-16: health requests do not lower `Remaining`. Uses only requests that other probes sent. */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -109,7 +114,10 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
   return unproven("no stream was observed to be counted");
 }
 
-/** Returns the requests before and after each stream. A stream's own `Remaining` may not count it yet. */
+/**
+ * Pairs the request before each stream with the request after it. Skips the stream's own `Remaining`, because a server
+ * can send it before counting the stream.
+ */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

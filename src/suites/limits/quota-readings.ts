@@ -8,5 +8,8 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
-/** The document names no status for used-up tokens (LIM-20), so several count as a refusal. */
+/**
+ * The document shows no status for a request beyond the token quota (LIM-20). Therefore, 402, 403 and 429 all count as
+ * a refusal.
+ */
 export const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);

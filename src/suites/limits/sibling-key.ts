@@ -13,13 +13,13 @@ import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /** Result of invokes with a second key of the tier while the first key was refused. */
 export type SiblingKeyResult =
-  // The tier has only one key. `isElsewhere` is true if another tier has two keys.
+  // The tier has no second key. `isElsewhere`: another tier has a second key.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   // No request was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /** A control invoke before the first key's limit was used up. */
+      /** The invoke that used the second key before the first key's limit was used up. */
       readonly before: Exchange | null;
       readonly after: Exchange;
       readonly again: Exchange | null;
@@ -56,7 +56,10 @@ export async function invokeSibling(
   return { before, after: await invoke() };
 }
 
-/** Invokes with the refused sibling key again: a success rules out used-up tokens as the cause. */
+/**
+ * If an invoke with the sibling key got a 429, repeats the invoke. If the repeat succeeds, the sibling key had monthly
+ * tokens left.
+ */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingInvokes,
@@ -65,7 +68,7 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // A faulty target may count both keys together, and so refuse until earlier requests expire.
+  // A limit that both keys wrongly share stays used up until the earlier requests expire.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

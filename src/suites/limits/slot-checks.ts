@@ -16,11 +16,10 @@ export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolea
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** Uses the first event, because the headers may arrive before the server has a free slot. */
+/** Returns the time of the first event, not of the headers. A server can send headers before a slot is free. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
-/** Whether a refusal reports no requests left. The rate limit, not a concurrency slot, may be the cause. */
 const isRefusedForRate = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining === 0;
 
 function unprovenIfRefused(after: Exchange): Finding<never> | null {
@@ -39,7 +38,7 @@ interface TooFew {
   readonly after: Exchange;
 }
 
-/** Judges LIM-6 of concurrent requests or streams, some of which were refused. */
+/** Judges LIM-6 if some concurrent requests were refused. `what` is "requests" or "streams", for the finding. */
 export function judgeTooFew({ concurrent, admitted, refused, after }: TooFew, what: string): Finding<never> {
   const forSlots = refused.filter(isRefusedForSlots);
   if (forSlots.length === 0 || admitted + (refused.length - forSlots.length) >= concurrent)
@@ -112,7 +111,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const refused = refusals(held);
-    // Also counts the extra request, which the target may have admitted instead of a held request.
+    // Includes `extra`, because the target can admit it instead of a held request.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);

@@ -22,7 +22,10 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/** Minimum pause after the slow requests, because opening their connections takes several round trips. */
+/**
+ * The probe waits at least this long for its slow requests to reach the target. Opening a connection takes several
+ * round trips.
+ */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
 /**
@@ -62,7 +65,8 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Without a test clock, the slow invokes may end before requests to other endpoints are sent.
+    // Without a test clock, skips requests to other endpoints. The slow invokes could end before these requests are
+    // sent.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const { held, extra, during, health, submitted } = await holdAllSlots(
       (tripMs) => holdWithSlowInvokes(context, elsewhere, tripMs),
@@ -154,7 +158,9 @@ async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => Pen
   }
 }
 
-/** Failing requests that outnumber the key's slots. A server that never frees slots refuses the last requests. */
+/**
+ * The probe sends more failing requests than the key has slots. A server that never frees slots refuses the last ones.
+ */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;

@@ -97,7 +97,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Number of other requests from `before` to the refusal, which may have lowered `Remaining`.
+    // Number of requests between `before` and `refusal`. These requests can have lowered `Remaining`.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -106,13 +106,13 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** A smaller `Remaining` proves nothing, because some servers update the header late. */
+/** A 429 proves a breach only after a `Remaining` of at least this. Some servers update this header late. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether keys may share one limit, so that requests with other keys explain the refusal. */
+/** Whether the other keys sent enough requests to explain the refusal by a shared limit. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {

@@ -46,12 +46,12 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/** Times to wait before each try of an invoke. A server may notice a disconnect only seconds later. */
+/** Waiting times, one before each try of an invoke. Some servers notice a disconnect only after seconds. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Times to wait before each try of an invoke after a request that ended normally. */
+/** Like `pausesMs`, but for an invoke after a request that the client did not close early. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Time until a server learns that the client closed a connection. */
+/** Real time for a disconnect or a response to cross the network. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {

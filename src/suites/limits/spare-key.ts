@@ -23,8 +23,8 @@ export interface SpareKey {
 const maxPerMinute = 20;
 
 /**
- * Returns a spare key of the tier with the smallest limit per minute. `null` if no key fits, or the target has a test
- * clock.
+ * Returns a spare key of the tier with the smallest limit per minute. Returns `null` if the target has no spare key, or
+ * has a test clock.
  */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
@@ -101,7 +101,7 @@ async function usePartnerBetween(
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
-/** Uses up the spare key's limit per minute. Repeats this if the number of admitted requests looks wrong. */
+/** Uses up the spare key's limit per minute. Tries once more if the target admits too few or too many requests. */
 async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,
@@ -119,7 +119,8 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // After the run's first minute, requests from before the run cannot explain a refusal.
+  // If too few requests were admitted, waits until more than a minute after the run's start. Requests from before the
+  // run then no longer count.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });

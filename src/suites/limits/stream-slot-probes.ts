@@ -24,7 +24,10 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** Failing streams that outnumber the key's slots. A server that never frees slots refuses the last streams. */
+/**
+ * Exchanges of a key that opens more failing streams than it has concurrency slots. If the server never frees slots,
+ * the last streams get a 429.
+ */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   readonly failed: readonly Exchange[];
@@ -122,7 +125,7 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/** If the target admits this many extra streams, its concurrency limit does not count streams. */
+/** If a target admits this many streams beyond its concurrency limit, the limit ignores streams. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {

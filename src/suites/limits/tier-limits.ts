@@ -9,13 +9,13 @@ import { SkipError } from "../../run/skip-reason.ts";
 
 /** Largest limit that the run uses up twice to measure the window. */
 const maxRepeatedAllowance = 200;
-/** Largest limits that the run uses up only with invokes, each of which executes an agent. */
+/** Largest limits to use up if GET requests do not count toward them. Every request must then be an invoke. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
 
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
   countedRead !== null && limit <= maxRepeatedAllowance;
 
-/** Throws a `SkipError` if using up the limit would run too many agents. */
+/** Throws a `SkipError` if only invokes can use up the limit, and it exceeds `maxInvoked`. */
 export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
   const limit = name === "hour" ? limits.perHour : limits.perMinute;
   if (countedRead === null && limit > maxInvoked[name])
@@ -27,7 +27,7 @@ interface LimitCost {
   readonly executions: number;
 }
 
-/** Number of requests to all endpoints and agents after a limit is used up. */
+/** Planned requests after a limit is used up: the total for all endpoints and agents. */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
 const burstsOfSmallMinute = 4;
@@ -42,25 +42,28 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 
 /** Requests needed to use up the hour's limit, as a multiple of the limit. */
 const hourFactor = {
-  // A small limit is used up twice.
+  // The probe can use up a small limit twice.
   small: 2.2,
-  // If the burst is unknown, some minutes may end in early refusals. Each refusal costs extra requests.
+  // Without a known burst, the probe learns by refusals how many requests a minute admits. These cost requests, too.
   ofUnknownBurst: 1.3,
   other: 1,
 } as const;
 
-/** With more minutes, one more would not fit into an hour of the test clock, which moves two minutes for each. */
+/** The test clock advances two minutes after each minute's requests. All these advances must fit into one hour. */
 const maxMinutesCutShort = 27;
 
 /**
- * Whether each minute of an hour leaves one request. A GET request with `Remaining: 0` need not have counted, so the
- * last request of a full minute must be an invoke.
+ * Whether each minute gets one request less than its limit, which saves an invoke. A full minute must end with an
+ * invoke: a GET possibly does not count.
  */
 const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean): boolean =>
-  // Otherwise, cutting minutes short takes more than one minute more.
+  // The run sends the left-out requests, one of each minute, in an additional minute.
   hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
 
-/** Number of requests to send in each minute of an hour but the last. */
+/**
+ * How many requests the probe sends in one minute. The last minute of an hour is an exception: it uses the full
+ * `perMinute`.
+ */
 export const shareOfMinute = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
@@ -68,12 +71,15 @@ export const shareOfMinute = (limits: TierLimits, hasClock: boolean): number =>
 export const minutesOfHour = (limits: TierLimits, hasClock: boolean): number =>
   Math.ceil(limits.perHour / limits.perMinute) + Number(isMinuteCutShort(limits, hasClock));
 
-/** Number of invokes around the end of an hour, and after it. */
+/** Planned number of invokes near the hour's limit, plus those after its reset. */
 const invokesAtEnd = 5;
-/** Number of further invokes, to confirm refusals, if minutes do not end with one. */
+/** Invokes planned for the case that a GET is refused early: an invoke confirms that the limit is reached. */
 const invokesToConfirm = 2;
 
-/** Returns what using up an hour costs if some GET request counts. Otherwise, each request is an invoke. */
+/**
+ * Returns how many requests and executions are needed to use up an hour's limit. Assumes that GET requests count toward
+ * the limit.
+ */
 export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const { perHour, burst } = limits;
   const hasClock = clock !== null;
@@ -93,7 +99,7 @@ interface LimitResult {
   readonly isOver: boolean;
   /** The tier admits less than its limit. */
   readonly isShort: boolean;
-  /** One burst exceeded the limit per minute, which a burst allowance permits. */
+  /** In one burst, the tier admitted more requests than its limit per minute. A burst allowance permits this. */
   readonly admitsBurst: boolean;
 }
 
@@ -107,16 +113,16 @@ const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>()
 
 type TestedTier = Pick<TierProbeContext["tested"], "tier" | "limits">;
 
-/** Results of the tiers with smaller limits in this run. */
+/** Lets a tier's probe report its result and read the results of tiers with smaller limits. */
 export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   readonly some: (result: keyof LimitResult) => boolean;
-  /** Whether this tier itself has admitted more than its limit per minute. */
+  /** Whether the probe's own tier admitted more requests than its limit per minute. */
   readonly exceedsMinute: () => boolean;
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
-/** Registers the tier. After a breach on this tier, larger tiers can save requests. */
+/** Registers the tier. Tests of tiers with larger limits can then use this tier's result. */
 function joinTiers(recorder: Recorder, name: LimitName, { tier, limits }: TestedTier): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
   progressOfRun.set(recorder, progress);
@@ -155,5 +161,7 @@ export async function runAmongTiers<T>(
   }
 }
 
-/** After this many requests beyond the limit, waits for the results of smaller tiers. */
+/**
+ * Maximum number of requests beyond a tier's limit if a smaller tier exceeded its own limit. Applies with a test clock.
+ */
 export const maxBeyondLimit = 5;

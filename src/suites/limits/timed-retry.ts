@@ -17,7 +17,10 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** After this time, no limiter counts a request, even if it weights the previous hour. */
+/**
+ * Time after which a request no longer counts toward any limit per minute or hour. The time is two hours, because some
+ * limiters also count part of the previous hour.
+ */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -28,7 +31,7 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
   countedRead: burstReadOf(context),
 });
 
-/** Includes 401, 403 and 429, because some servers check the key or the limit before the path. */
+/** Statuses with which servers refuse a missing endpoint. Some servers check the key or the limit before the path. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /** Throws a `SkipError` if earlier requests show that the target lacks the endpoint. */
@@ -77,7 +80,10 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/** Sends a request half a second after `retry_after`; `null` if the run may not wait that long. */
+/**
+ * Sends a request half a second after `retry_after`. Returns `null` if `retry_after` is missing or the run does not
+ * allow the wait.
+ */
 export async function retryWhenDue(
   sender: KeySender,
   refusal: Exchange | undefined,
@@ -88,7 +94,8 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // Retries after an advance of the test clock, because the server may need real time to free a slot.
+  // Advancing the test clock gives the server no real time to free a slot. Therefore, the request is repeated after
+  // short pauses.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -124,7 +131,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // Real time does not count after an advance, because the test clock may stand still.
+    // A test clock can stand still between advances, so only the advances count. Without an advance, real time counts.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

@@ -17,10 +17,9 @@ import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess, outcomeOf } fro
 export const maxTimeoutMs = 60_000;
 export const timeoutStepMs = 5000;
 
-/** More slots would take too many executions of agents. */
+/** Filling more concurrency slots than this would run agents too often. */
 const maxSlots = 4;
 
-/** Returns the key with the fewest concurrency slots. `null` without a test clock, or with more than `maxSlots`. */
 export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
@@ -30,19 +29,19 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke after other executions ended, which shows whether their slots are free again. */
+/** An invoke sent after other executions have ended. It tests whether the target has freed their concurrency slots. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
-  /** The same invoke 5 seconds later; `null` unless `after` was refused. */
+  /** A second invoke, at least 5 s later in the target's time. `null` if `after` got no 429. */
   readonly later: Exchange | null;
 }
 
-/** The target may need this long to free the concurrency slots of ended executions, by its test clock. */
+/** Maximum time to free the slots of ended executions, measured on the target's test clock. */
 const slotReleaseMs = 5000;
-/** The same in real time, as a target may stop processes. */
+/** Real time to wait after `slotReleaseMs`, because a target can need real time to stop processes. */
 const realSlotReleaseMs = 1500;
 
-/** Invokes an agent. After a 429, waits until the server must have freed the slots, and tries again. */
+/** Invokes an agent. After a 429, gives the server time to free its slots and invokes again. */
 export async function invokeAfterEnds(
   own: Client,
   agent: Parameters<Client["invoke"]>[0],
@@ -56,7 +55,10 @@ export async function invokeAfterEnds(
   return { after, later: await send() };
 }
 
-/** Judges LIM-17: the slots of ended executions are free again. `execution` describes them in the finding. */
+/**
+ * Judges LIM-17: ended executions no longer occupy concurrency slots. `execution` is a text for the finding, e.g. `an
+ * invoke that runs into the timeout`.
+ */
 export function judgeFreedSlots(
   { after, later }: InvokeAfterEnds,
   ended: readonly Exchange[],
@@ -96,7 +98,7 @@ export const invokesTimedOut = probe(
     const sent = Array.from({ length: smallest.slots }, () =>
       own.invoke(given["agents.timingOut"], { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The harness may delay each invoke until the previous one has ended.
+    // The pacer sometimes sends one invoke at a time. Therefore, the maximum wait is one timeout per invoke.
     const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs * smallest.slots, timeoutStepMs);
     return { invokes, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
   },
@@ -125,7 +127,7 @@ interface OverdueInvoke {
 const defaultTimeoutSeconds = 30;
 /** Tolerates a timeout that comes up to 10 % early. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
-/** A longer duration cannot be explained by a cold start or a queue. */
+/** Maximum time until an invoke times out, including a cold start or a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
 /** Longest reported execution time that still agrees with the default timeout. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
@@ -172,11 +174,10 @@ const overdueInvoked = probe(
 const expected = `a timeout after ${defaultTimeoutSeconds} s`;
 const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Whether the error names a timeout. Other errors do not prove a timeout. */
+/** Whether the status or the error code shows a timeout. */
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 
-/** Whether a gateway may have sent the response, because the response has no error code. */
 const mayBeGateway = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
 

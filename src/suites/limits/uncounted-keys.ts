@@ -8,7 +8,7 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
-/** Minimum number of requests in a row to judge. A shorter row proves nothing. */
+/** Minimum number of consecutive requests to judge. Fewer requests prove nothing. */
 const minInRow = 4;
 
 function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {

@@ -18,12 +18,14 @@ interface UsageInterval extends ReadInterval {
   readonly grown: number;
 }
 
-/** Minimum number of intervals in which usage agrees with `Remaining`. A target that updates usage late has fewer. */
+/** A mismatch of usage and `Remaining` counts only if this many intervals match. Some targets update usage late. */
 const minAgreeing = 2;
-/** A difference of one request proves nothing, because a request may be counted late. */
+/**
+ * Minimum number of requests, counted or missing in usage, that proves something. A target can count one request late.
+ */
 const minRequests = 2;
 
-/** Judges USE-7: `requests.used` grows by the number by which `Remaining` falls. */
+/** Judges USE-7: `requests.used` grows as much as `Remaining` falls. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);

@@ -15,7 +15,7 @@ import { fillAgentId, handleOf, pollToEnd, pollWaits, startedId } from "./probes
 
 const since = "1.2";
 
-/** Maximum number of kinds of keys. Each kind starts at least one execution. */
+/** Maximum number of keys, one of each kind, e.g. one expiring key. Each key starts at least one execution. */
 const maxKinds = 3;
 
 interface Start {
@@ -72,7 +72,9 @@ function startsOf(target: Target): Start[] {
   });
 }
 
-/** Returns one key of each kind. Keys restricted to agents come first. */
+/**
+ * Returns up to `maxKinds` keys of different kinds, without the main key. Keys restricted to certain agents come first.
+ */
 function keysOfOtherKinds(target: Target): TargetKey[] {
   const main = mainKey(target);
   const usable = Object.values(target.keys).filter((key) => key.key !== main?.key && mayStart(key));

@@ -34,7 +34,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Times to wait before each GET of an operation, with a test clock (`advanced`) and without (`real`). */
+/** One wait for each GET of an operation, in order. `advanced` needs a test clock; `real` does not. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -103,7 +103,7 @@ export async function pollToEnd(client: Client, id: string, time: RunClock): Pro
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // The target may still need real time after the test clock has advanced.
+    // Advancing the test clock gives the target no real time to process the operation.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -167,8 +167,7 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, avoids the agent `webhooked`. The target may still retry earlier webhook deliveries of that
-    // agent.
+    // Without a test clock, webhooks of the agent `webhooked` can still get retries. The batch then avoids this agent.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

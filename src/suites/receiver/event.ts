@@ -51,7 +51,6 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];
 
-/** Writes JSON as most services do, so that parsing and writing it again changes nothing. */
 export const compactJson = (event: object): string => JSON.stringify(event);
 
 export const escapedJson = (event: object): string =>
@@ -59,11 +58,14 @@ export const escapedJson = (event: object): string =>
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Writes JSON with unusual white space, which parsing and writing again would lose. */
+/** Writes JSON with unusual white space. A receiver that parses and writes the JSON again would change the text. */
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 
-/** Writes JSON with unusual field order and number format, which parsing and writing again would lose. */
+/**
+ * Writes JSON with its fields in reverse order and the number `1.50`. A receiver that parses and writes the JSON again
+ * would change the text.
+ */
 export const reversedJson = (event: DeliveryEvent): string =>
   JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
 

@@ -138,7 +138,7 @@ export const unknownTypeDelivered = deliveryProbe("a delivery of an unknown even
 const mebibyte = 1024 * 1024;
 
 export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
-  // Pads the body with white space, because JSON allows it. An unknown field could be refused.
+  // Pads the body with white space, which JSON allows. An extra field could make the receiver refuse the body.
   sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 

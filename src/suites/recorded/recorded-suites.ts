@@ -41,7 +41,7 @@ const recordedKeys = probe(
   }),
 );
 
-/** `Date` has whole seconds, so a recorded time may be wrong by this much. */
+/** A response can be up to this much later than recorded, because `Date` omits milliseconds. */
 const maxLateMs = 1000;
 
 const withLatestEnd = (sample: Sample): Sample => ({
@@ -84,7 +84,9 @@ export const completeRecording: RecordingContents = { times: true, eventTimes: t
 
 const notInRecordings = "a recording of other traffic does not show this";
 
-/** Why a check cannot judge a recording: missing data, or requests outside the recording. */
+/**
+ * Why a check cannot judge a recording. `own requests only`: the check is valid only if no other client used the key.
+ */
 type Exclusion = keyof RecordingContents | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
@@ -122,7 +124,7 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks with `widens`. Each of them repeats a check for the requests of newer probes.
+      // Leaves out checks with `widens`. Each one repeats another check and adds requests of newer probes.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -150,7 +152,7 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/** Removes advice to change the target file, e.g. to add a key. Keeps the advice to state a key's `tier`. */
+/** Removes all advice except to state a key's `tier`. Other advice, e.g. to add a key, cannot change a recording. */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;

@@ -79,7 +79,7 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with `done` and `error` does not show how the execution ended. SSE-5 judges this mistake.
+    // A stream with both `done` and `error` breaks SSE-5. It does not show how the execution ended.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response proves nothing: a gateway may send it although the execution completes.
@@ -112,7 +112,10 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/** Whether `agent.completed` was created no later than `agent.timeout`. An agent may finish after its timeout. */
+/**
+ * Whether `agent.completed` was created no later than `agent.timeout`. A later `agent.completed` is legal, because an
+ * agent can finish after its timeout.
+ */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -170,7 +173,8 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // The server may notice the stream's end late, but always before the delivery.
+      // The server can notice the end of the stream late. Therefore, `execution_time` is allowed to last until the
+      // delivery.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
@@ -203,9 +207,12 @@ export const deliveryRelations = [
   check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];
 
-/** A delivery's duration is in milliseconds if it is 700 to 1400 times the duration in `done`. */
+/**
+ * If `delivered` is in milliseconds and `done` in seconds, `delivered / done` lies between these bounds. Exact times
+ * give 1000.
+ */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** Maximum difference between `delivered / done` and 1000, the factor from seconds to milliseconds. */
+/** If `delivered` can be in seconds, only `delivered / done` = 1000 ± 0.001 proves milliseconds. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 
@@ -226,7 +233,6 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
     const done = readEvents(pair.first, "done")[0]?.data["execution_time"];
     const isComparable = typeof delivered === "number" && typeof done === "number" && delivered > 0 && done > 0;
     if (!isComparable) return [];
-    // A server that rounds adds less than a second.
     const mayBeRounded = roundsAll && isWhole(delivered) && delivered <= done + 1;
     return [{ ...pair, delivered, done, mayBeRounded }];
   });

@@ -82,7 +82,7 @@ export const identityRelations = [
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
       if (second === null) return fewRequests;
       if (isSuccess(second)) return holds();
-      // The target may limit how many alerts a key can create.
+      // A target is allowed to limit the number of alerts per key.
       if (hasStatus(second, 401, 403, 409, 429))
         return unproven(`the second alert was refused (${describeStatus(second)})`);
       return breach("a success, as for the first alert of the key", describeStatus(second), created, second);

@@ -45,7 +45,10 @@ import { addressCheck } from "./transport-security.ts";
 import { requestHeaderValues } from "../../evidence/client-call.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
-/** Judges that the target accepts an unusual spelling; `unproven` if it rejects the usual spelling, too. */
+/**
+ * Judges whether the target accepts an unusual invoke, e.g. with extra white space. The result is `unproven` if an
+ * ordinary invoke fails, too.
+ */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -99,7 +102,10 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/** Whether the body is an envelope `{status, data}`. A list with an extra `status` is not. */
+/**
+ * Whether the body is an envelope `{status, data}`. A body with `pagination` is a list with an extra `status`, not an
+ * envelope.
+ */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&

@@ -25,7 +25,9 @@ const isEventStream = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/** A web site may answer 200 with some other page. */
+/**
+ * A web site can return a page with status 200 for any path. Therefore, the body must have the fields of list or usage.
+ */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

@@ -35,7 +35,11 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/** Returns `all` itself if it keeps every exchange, because checks cache their results by object. */
+/**
+ * Leaves out the exchanges of probes that were added after the requirement set. If none is left out, returns `all`
+ * itself,
+ * because checks cache results by object.
+ */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
@@ -119,11 +123,17 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/** Whether the key is valid on every endpoint. `false` for signed requests, because their signature may be wrong. */
+/**
+ * Whether the request has a key that is valid on every endpoint. Signed requests never count, because their signature
+ * can be wrong.
+ */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
-/** Returns the endpoints that accepted a valid key. On others, a rejection need not be about the key. */
+/**
+ * Returns the endpoints that accepted a valid key. If an endpoint accepted no valid key, rejections can have other
+ * causes than the key.
+ */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),

@@ -16,7 +16,7 @@ import { coverageProbe } from "./coverage-probe.ts";
 
 export interface JudgedResponse {
   readonly exchange: Exchange;
-  /** The object with the endpoint's fields: the body itself, or an object in its envelope. */
+  /** The object that holds the endpoint's fields. It is the body itself, or an object inside the body, e.g. `data`. */
   readonly root: unknown;
   readonly tookMs: number;
 }

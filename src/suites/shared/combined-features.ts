@@ -20,7 +20,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 type Accepts = (exchange: Exchange) => boolean;
 
-/** Sends one request with all features. If it is rejected, sends each feature alone. */
+/** Sends one request with all `features`. If the target rejects the request, sends each feature alone. */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,

@@ -40,7 +40,7 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/** The document does not define the response to unusual queries and parameters. */
+/** Whether `query`, `temperature` or `max_tokens` is unusual. The document then does not define the response. */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");

@@ -5,9 +5,7 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/**
- * Whether both responses belong to one token bucket. In a token bucket, each request raises `Reset` by window / limit.
- */
+/** Whether two responses show the same token bucket. Each request raises `Reset` by the refill time of one token. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -37,20 +35,20 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // The fastest legal limiter restores the whole limit within a minute. Adds 1 for rounding.
+  // Even the fastest legal token bucket needs a minute to refill. The added 1 allows for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** Requests of a run that may have lowered `Remaining`, but are not judged. */
+/** Requests that are not judged, but possibly lowered `Remaining`. */
 export interface OtherRequests {
   /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
-  /** Requests, with any key, of probes that are newer than the judged requirement set. */
+  /** Requests of probes from a later requirement set than the judged one. These requests can use any key. */
   readonly later?: readonly Sample[];
 }
 
-/** Whether an unjudged request may have counted between two judged requests. */
+/** Whether a request that is not judged could have lowered `Remaining` between two judged requests. */
 export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: Sample, to: Sample): boolean =>
   keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ||
   later.some(({ sentMs, endMs }) => endMs >= from.sentMs && sentMs <= to.endMs);
@@ -71,7 +69,7 @@ export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly Ordere
   });
 }
 
-/** Consecutive invokes of one key in one rate-limit window, none in parallel. */
+/** Consecutive admitted requests of one key in one rate-limit window, none in parallel. All count against the limit. */
 export type SerialRun = readonly Sample[];
 
 const maxGapSeconds = 1;

@@ -19,24 +19,24 @@ interface CoverageRequest {
   readonly path: string;
   readonly text?: string;
   /**
-   * `covered`: skipped if this endpoint has already answered with this status; `never`: always sent. Default: skipped
-   * if already sent.
+   * When to skip the request. Default: if the run already sent it; `covered`: if its endpoint already returned the
+   * status in `cell`.
    */
   readonly unless?: "covered" | "never";
 }
 
-/** Without a test clock, each request may have to wait for the next window. */
+/** Maximum number of non-health requests without a test clock. Each may have to wait for the next window. */
 const maxOnRealClock = 8;
 /** Maximum number of agents whose health is read, in search of degraded and unhealthy agents. */
 const maxAgents = 20;
 const maxAgentsWithFewRequests = 2;
 
-/** Truncated JSON, so that the request creates nothing. */
+/** A server must reject truncated JSON. Therefore a request with this body creates nothing. */
 const malformedBody = '{"query": "Hello.';
-/** Larger than most servers accept, and no JSON, so that no agent runs. */
+/** This body is larger than most servers accept. The JSON is malformed, which prevents an agent execution. */
 const oversizedBody = malformedBody.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
-/** Sent twice, because a server may answer the second request from a cache. */
+/** The probe sends this body twice. If the target caches responses, the second response can come from the cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /** Sends cheap requests for combinations of endpoint and status that the run has not observed yet. */
@@ -124,7 +124,8 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths. Leaves out health if a rate limit might refuse the PUT.
+    // The document defines only GET for these paths. Omits health if the limit is small, because health requests are
+    // unpaced and could get 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),

@@ -25,7 +25,7 @@ export function judgeDuration(
   );
 }
 
-/** Maximum delay until the run records an advance of the target's clock. */
+/** After an advance of the target's clock, the run records the advance within this time. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -44,8 +44,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 }
 
 /**
- * A reported duration may be at most this multiple of the measured one, plus `maxExtraSeconds`. A longer duration is
- * not in seconds.
+ * Maximum ratio of a reported duration to the measured time, plus `maxExtraSeconds`. A larger value is not in seconds.
  */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
@@ -60,12 +59,11 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 
 /** A stream's reported duration may be at most this multiple of the measured one. */
 const maxStreamFactor = 10;
-/** Seconds allowed in addition to `maxStreamFactor`. */
 const maxStreamExtraSeconds = 2;
 
 export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
 
-/** A delivery's duration may be at most this multiple of the duration in `done`. */
+/** Maximum ratio of a delivery's `execution_time` to the duration in the stream's `done` event. */
 const maxDoneFactor = 100;
 
 export function streamTimeMismatch(

@@ -14,7 +14,10 @@ export interface ExpectedRejection {
   readonly isControlAccepted: boolean;
 }
 
-/** Judges a rejection; `unproven` if the mistake may not be its cause. */
+/**
+ * Judges the rejection of an invalid request. Returns `unproven` if something else possibly caused the rejection, such
+ * as a rate limit.
+ */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -39,7 +42,10 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
-/** Returns `unproven` if the receiver's URL, such as a loopback address, may be the reason for the rejection. */
+/**
+ * Returns `unproven` if the receiver's URL can explain the rejection. For example, some targets refuse loopback
+ * addresses.
+ */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;
   if (isPromised && !urlWords.test(bodyText(rejected) ?? "")) return null;

@@ -56,7 +56,6 @@ export function describeNonJson(exchange: Exchange): string | null {
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/** Returns the object with the `known` fields: the body itself, or an object in its envelope. */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 

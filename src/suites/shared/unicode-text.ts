@@ -16,7 +16,7 @@ const wordsOfScripts = [
 /** Puts ASCII marks around each word, so that a corrupted word can still be found in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
-/** Characters that JSON must escape. Unescaped line feeds would break an event stream. */
+/** Characters that JSON must escape. For example, an unescaped line feed would break an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
@@ -31,7 +31,7 @@ export interface EchoedText {
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. If a word is repeated, one correct copy is enough. */
+/** Finds the words of {@link unicodeText} in a response. If a word occurs several times, one correct copy is enough. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))

@@ -87,7 +87,10 @@ function requestedSession({ request }: Exchange): string | undefined {
   return typeof session === "string" ? session : undefined;
 }
 
-/** With fewer tokens, a model that reasons first may have none left for a chunk. */
+/**
+ * Minimum `max_tokens` of a stream that must have chunks. With a lower value, a reasoning model can use up all tokens
+ * before its first chunk.
+ */
 const minTokensForChunk = 100;
 
 const hasGenerated = (exchange: Exchange): boolean =>

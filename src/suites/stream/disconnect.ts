@@ -34,7 +34,10 @@ export type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/** Times to wait before each new try. A server may notice a closed connection only when it next writes. */
+/**
+ * Pauses before each attempt to open new streams. Several attempts are needed, because servers can notice a disconnect
+ * late.
+ */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;
@@ -70,8 +73,8 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // Waits in real time and on the test clock, because agents may follow either. The server notices the disconnect
-      // only at the agent's next event.
+      // Some servers notice a closed stream only at the agent's next event. Agents follow real time or the test clock,
+      // so time must pass on both.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -119,7 +122,10 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits until the key has `needed` requests left. The probe waits before it opens streams, not while they are open. */
+/**
+ * Waits until the key has `needed` requests left. The probe waits before it opens streams, because streams could end
+ * during the wait.
+ */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -179,10 +185,10 @@ export const disconnectCheck = check(
 /** Time for the server to notice a disconnect after writing to the closed connection. */
 const noticingMs = 2000;
 
-/** Longer real pauses between events show that the agent does not follow the test clock. */
+/** If a real pause between events reaches this value, the agent ignores the test clock. */
 const realGapMs = 100;
 
-/** Whether the agent must have written to a closed stream, because its longest pause has passed. */
+/** Whether the server had time to notice the disconnect. Some servers notice only when they write the next event. */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },
   { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,

@@ -95,7 +95,7 @@ export const textOf = (exchange: Exchange): string =>
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether the document defines all event names of the stream; SSE-2 judges that. */
+/** Whether the document defines every event name of the stream. SSE-2 judges unknown names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target, and not the harness, ended the stream. */
@@ -110,7 +110,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Like {@link orderOf}. Also sets `isOver` if the stream always breaks after the same event. */
+/** Works like {@link orderOf}. In addition, a stream is over if repeated requests always break after the same event. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

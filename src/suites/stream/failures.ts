@@ -37,7 +37,7 @@ interface ErrorFieldEvidence {
 const errorEventsOf =
   (role: StreamFailureRole | null) =>
   ({ all: { streams, roles }, allExchanges: whole }: ErrorFieldEvidence) => {
-    // Older evidence has no roles.
+    // Evidence saved by earlier versions of the harness has no `roles`.
     if (roles === undefined) return role === null ? [] : eventCases(whole, streams, "error");
     return eventCases(
       whole,
@@ -101,7 +101,8 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // An agent that fails when invoked may still stream successfully, so `done` is accepted.
+      // An agent with the role `failing` fails on an invoke, but its stream can still succeed. Therefore, `done` is
+      // accepted.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

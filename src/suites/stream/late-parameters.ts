@@ -13,7 +13,7 @@ import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 
-/** A query with an empty line, where a server that reads input line by line may stop. */
+/** A query with an empty line. A faulty server could cut the query at this line. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
 interface LineFeedsSent {
@@ -38,18 +38,18 @@ const resumedAtTwo = {
   body: { query: "Please count: one two three four five six", parameters: { resume_from_index: 2 } },
   options: {},
 };
-/** Gets hundreds of chunks, no matter whether `chunk_size` counts words or characters. */
+/** A request for at least 150 chunks, whether `chunk_size` counts words or characters. */
 const manyWords = {
   body: {
     query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
     parameters: { chunk_size: 1 },
   },
-  // Does not wait for the whole stream. A stream counts toward the limit when it begins.
+  // Ten seconds are enough, because a stream counts toward the limit when it begins.
   options: { deadlines: { headMs: 10_000, exchangeMs: 10_000 } },
 };
-/** Each stream runs twice. A single extra fall of `Remaining` may come from another client of the key. */
+/** Each stream runs twice, because another client of the key can distort one measurement. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
-/** Number of GET requests that show the usual cost of a request. */
+/** Number of GET requests after the streams. They show by how much a GET request lowers `Remaining`. */
 const readCountAfter = 4;
 const lastIndex = 100_000;
 
@@ -149,7 +149,10 @@ export const lateParameterChecks: readonly Check[] = [
   ),
 ];
 
-/** Checks LIM-17 (a request frees its concurrency slot when it ends) on streams that resume past their end. */
+/**
+ * Checks LIM-17 (a request frees its concurrency slot when it ends). The probe resumes streams from an index beyond
+ * their last chunk.
+ */
 export const resumedSlotsCheck: Check = check(
   "LIM-17",
   resumedOnFewSlots,

@@ -12,7 +12,7 @@ const since = "1.2";
 interface PacedStream {
   readonly delayMs: number;
   readonly exchange: Exchange;
-  /** Longest time that the stream may have taken, in ms of the target's clock. */
+  /** Upper bound of the stream's duration, in ms of the target's clock. */
   readonly tookMs: number;
 }
 
@@ -20,10 +20,7 @@ const query = "Please count: one two three four five six seven eight nine ten el
 /** With about fifteen chunks, the delays add up to 0.7, 1.6 and 2.2 seconds. */
 const delaysMs = [50, 110, 150] as const;
 const maxMs = 30_000;
-/**
- * The test clock advances in steps of this size. Larger steps would make a stream last much longer than the sum of its
- * delays.
- */
+/** The test clock advances in these steps. With larger steps, each delay would last longer than requested. */
 const stepMs = 25;
 const restMs = 2;
 
@@ -53,14 +50,14 @@ const chunksOf = ({ exchange }: PacedStream): number => readEvents(exchange, "ch
 
 const delaySeconds = ({ delayMs }: PacedStream, delays: number): number => (delays * delayMs) / 1000;
 
-/** A reported time may be `roundingSeconds` below the sum of the delays, or `workSeconds` above it. */
+/** A reported time matches if it is at most `roundingSeconds` below or `workSeconds` above the expected time. */
 const [roundingSeconds, workSeconds] = [0.05, 0.2];
 const minDelaysSeconds = 0.3;
 
 const isNear = (seconds: number, expected: number): boolean =>
   seconds >= expected - roundingSeconds && seconds <= expected + workSeconds;
 
-/** Whether `done` reports only the fraction of the summed delays, e.g. 0.6 instead of 1.6. */
+/** Whether `done` reports the summed delays without their whole seconds, e.g. 0.6 instead of 1.6. */
 function hasLostSeconds(stream: PacedStream, delays: number): boolean {
   const seconds = delaySeconds(stream, delays);
   return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
@@ -71,8 +68,8 @@ const areApart = (one: number, other: number): boolean =>
   Math.abs((one % 1) - (other % 1)) > roundingSeconds + workSeconds;
 
 /**
- * Judges SSE-14: `execution_time` includes whole seconds, e.g. 1.6 and not 0.6. Inapplicable if `execution_time` does
- * not count the delays.
+ * Judges SSE-14: `execution_time` must not lose whole seconds, e.g. report 0.6 instead of 1.6. Inapplicable if
+ * `execution_time` does not count the delays between chunks.
  */
 export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding<never> {
   if (streams === null) return fewRequests;

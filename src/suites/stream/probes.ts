@@ -18,12 +18,12 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream. `clockAtEventsMs`: how far the target's clock had been advanced at each event. */
+/** A stream. For each event, `clockAtEventsMs` says how far the run had advanced the test clock by then. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user chose the agent. An agent found in the list may be unable to stream. */
+  /** Whether the user states that the agent can stream. A discovered agent is perhaps unable to stream. */
   readonly promised: boolean;
 }
 
@@ -56,7 +56,7 @@ export const streamed = probe(
   }),
 );
 
-/** Optional fields of a stream's request. Their values do not shorten the text. */
+/** Optional fields for a stream request. `max_tokens` is large enough for the whole answer. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -109,7 +109,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Streams from a slow agent with a token limit. Repeats without the limit if the stream is too short. */
+/** Requests a slow stream with a token limit. If the stream is too short, repeats the request without the limit. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },

@@ -14,7 +14,7 @@ import { maxSlowMs, type TimedStream } from "./probes.ts";
 
 const since = "1.2";
 
-/** Names that have a meaning in databases, in JavaScript or in paths. */
+/** Names that a server can misinterpret, such as `$where` as a database operator. */
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
@@ -66,7 +66,6 @@ type Send = (body: object) => Promise<Exchange>;
 async function sendTexts(send: Send) {
   const nul = await send({ query: "Before\0after", session_id: newSession() });
   const zero = await send({ query: zeroQuery });
-  // A server may reject this query as too long.
   const long = await send({ query: longQuery });
   return { nul, zero, long };
 }
@@ -79,14 +78,14 @@ export const unusualInvoke = probeIfManyRequests(
     const all = { ...features(), temperature: { parameters: { temperature: 0.35 } } };
     const tried = await sendCombined(all, { query: defaultQuery }, send, isSuccess);
     const texts = await sendTexts(send);
-    // A server may accept or reject these requests. Other checks judge the responses.
+    // The server is allowed to accept or reject the next two requests. Checks of all exchanges judge the responses.
     await send({ query: defaultQuery, parameters: { temperature: 2.5, max_tokens: -1 } });
     await send({ query: "Grüße" }, { encoding: "latin1" });
     return { tried, ...texts };
   },
 );
 
-/** Makes a stream last longer, so that its `execution_time` shows its unit. */
+/** Makes a stream last longer, to show whether `execution_time` is in seconds or milliseconds. */
 const slowingParameters = { stream_delay_ms: 50, chunk_size: 3 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
@@ -149,7 +148,10 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
 
 const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
 
-/** Sends every documented field to agents of other roles, for checks that judge all responses. */
+/**
+ * Sends every documented field to agents with special roles, e.g. `failing`. Checks that judge all responses judge
+ * these responses, too.
+ */
 export const rolesWithEveryField = probe(
   "agents of other roles are called with every documented field",
   { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },

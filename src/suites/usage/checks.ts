@@ -99,7 +99,8 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // A report may show the limit of the whole account. Ignores a `tokens.limit` that equals another key's quota.
+      // Some servers report one token limit for the whole account. Therefore, a `tokens.limit` equal to another key's
+      // quota is ignored.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -132,7 +133,8 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Number of requests before the run. They may leave a rolling window at any time.
+    // Number of requests in `requests.used` that were sent before this run. These requests can leave a rolling window
+    // between the two usage reports.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");
@@ -174,7 +176,7 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** The target may count the two reads of usage themselves. */
+/** The harness reads usage twice. A target is allowed to count both reads as requests. */
 const usageReadCount = 2;
 const describeGrowth = (grown: number): string => `by ${grown}`;
 
@@ -184,7 +186,7 @@ const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Ex
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
-/** Whether a new rate-limit window may have begun between the two reads. */
+/** Whether a new rate-limit window possibly began between the two `GET /usage` requests. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)

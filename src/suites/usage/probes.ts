@@ -81,7 +81,6 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with each unrestricted key whose tier is stated. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -105,7 +104,10 @@ export const everyUsageRead = probe(
 );
 
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /** Usage since the run's first read; `null` with a test clock or after an outage. */
+  /**
+   * Two usage reads: the first of the run and the first of this probe. `null` if the target has a test clock, or an
+   * outage occurred.
+   */
   readonly allAlong: UsageReads | null;
 }
 
@@ -128,18 +130,18 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // These reads serve other checks. Without a test clock, they would use up too much of the limit.
+  // These reads serve the header checks. Without a test clock, they would use up requests that other probes need.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // Other clients may have used the key in this period, so usage may have grown by more.
+  // `isFresh` is `false`, because other clients can have used the key since the discovery.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
     later,
     samples: recorder.samplesOf(key.name),
     turns: turns(before, later),
-    // After an outage, the target may have forgotten its usage.
+    // After an outage, omits the usage since the discovery. A restarted target can count from zero again.
     allAlong: time.canAdvance || outages.count() > 0 ? null : earlier,
     isFresh: key.fresh,
     limits: limitsOf(key, target),
@@ -154,7 +156,10 @@ export interface StreamAccounted extends UsageReads {
 
 /** Pause before the stream, so that `last_request` differs from the time of earlier requests. */
 const waitBeforeStreamMs = 5000;
-/** Extra pause for agents that ignore the test clock and report times in whole seconds. */
+/**
+ * Pause in real time for agents that ignore the test clock. Without the pause, a `last_request` in whole seconds can
+ * stay the same.
+ */
 const extraRealWaitMs = 1100;
 
 export const streamAccounted = probe(
@@ -177,7 +182,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(extraRealWaitMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // Another check compares `Remaining` in this response and in the next one.
+  // A header check compares this response's `Remaining` with the `Remaining` of the next response.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

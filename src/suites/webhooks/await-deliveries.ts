@@ -34,8 +34,7 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Most deliveries arrive without a clock advance. An advance can be slow: some targets answer only after their
-  // deliveries.
+  // First waits without advancing the clock. Most deliveries need no advance, and some targets advance slowly.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -47,7 +46,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/** Waits long enough for a delivery that must not come. */
+/** Waits until an unexpected delivery would have arrived. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

@@ -41,7 +41,10 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Leaves out rejections at the end, because the key may have reached its maximum number of webhooks. */
+/**
+ * If any request succeeded, drops 402, 403 and 409 responses at the end. They can mean that the key has reached its
+ * maximum number of webhooks.
+ */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -53,7 +56,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // These may be `null` for a webhook without deliveries.
+  // For a webhook without deliveries, `average_response_time` and `last_delivery` are allowed to be `null`.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });

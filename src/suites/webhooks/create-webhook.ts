@@ -19,7 +19,10 @@ export const hookPrefix = "webhook-";
 export interface ReceiverReach {
   readonly baseUrl: string;
   readonly unreachable: string | null;
-  /** Whether the user promises that the target reaches the receiver. */
+  /**
+   * Whether the user has set `webhooks` in the target file. This setting promises that the target can reach the
+   * receiver.
+   */
   readonly isNamed: boolean;
 }
 
@@ -114,18 +117,21 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
-/** Returns agents that the run does not invoke, so that their webhooks get no events. */
+/**
+ * Returns the listed agents without a role, except `agent`. Normally, no probe invokes these agents, so their webhooks
+ * get no events.
+ */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/** Finds an agent without webhooks; `null` without a test clock, because the search takes long. */
+/** Finds an agent without webhooks. To save time, returns `null` if the target has no test clock. */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // Whether the run has not invoked the agent. Agents that an earlier search invoked are unsuitable.
+  // Skips agents that the run has already invoked: an earlier search has rejected these agents.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];

@@ -37,7 +37,7 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 export type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** Webhooks that the run creates even if the key has few requests a minute. */
+/** Webhooks that the probe always creates. With few requests a minute, it creates no others: they are `null`. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
@@ -99,8 +99,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // If the key's limit is low, sends one invoke instead of three. The probe `invokedAtMin` reuses the response to
-    // `minBody`.
+    // If the key's limit is low, sends one invoke, whose response the probe `invokedAtMin` can reuse.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
@@ -148,7 +147,7 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // This agent may be invoked thousands of times, so its webhook selects only one event.
+  // The answering agent can get thousands of invokes, so its webhook selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
@@ -204,9 +203,7 @@ export const malformedWebhooks = probe(
   },
 );
 
-/**
- * The request lacks two required fields, `url` and `events`. A server may report two mistakes in an undocumented form.
- */
+/** Sends a request without `url` and `events`. The document does not show the response if two fields are missing. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

@@ -13,7 +13,10 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { ExpectedDeliveries } from "./await-deliveries.ts";
 
-/** Secrets that look like numbers or encoded texts. They are not random, because reports hide random texts. */
+/**
+ * Webhook secrets that a server can misread, e.g. as numbers or base64. They are not random, because reports hide
+ * random texts.
+ */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
   "digits alone": "0070042000700420",
@@ -23,7 +26,7 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** Secret of the webhook with a query in its URL. Its first delivery gets 503, to observe the query in a retry. */
+/** The webhook with this secret has an unusual query in its URL. Its first delivery gets 503, to cause a retry. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
 /** A server that parses this query and writes it again would change it. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
@@ -66,7 +69,10 @@ export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhoo
 
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
-  /** Deliveries to the URL, with signatures computed for both secrets. */
+  /**
+   * Deliveries to the URL that the two webhooks share. The receiver computes two signatures of each, one with each
+   * secret.
+   */
   readonly deliveries: readonly Delivery[];
 }
 
@@ -75,7 +81,10 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/** Opens two webhooks with one URL. The URL lacks `hookPrefix`, so checks of retries ignore its deliveries. */
+/**
+ * Opens two webhooks with one URL. The name `same-url` lacks the prefix `webhook-`, so retry checks ignore the
+ * deliveries.
+ */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,

@@ -11,7 +11,7 @@ import { type Network, plainNetwork } from "../../base/network/network.ts";
 import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
 import { endToEndHeaders, takeBody } from "./request-body.ts";
 
-/** Marks a response of the forwarder itself, because the upstream sent none. */
+/** Marks the 502 that the forwarder itself sends if the upstream gives no response. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
 export interface ForwarderOptions {
@@ -35,8 +35,9 @@ export interface Forwarder {
 }
 
 /**
- * Starts a reverse proxy, which forwards everything at once except hop-by-hop headers. @throws {Error} the error of
- * Node, with its `code`, if the proxy cannot listen
+ * Starts a reverse proxy that forwards all data immediately. The proxy drops hop-by-hop headers.
+ *
+ * @throws {Error} Node's error, with its `code`, if the proxy cannot listen
  */
 export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
   const { network = plainNetwork, host, port, upstream } = options;
@@ -65,7 +66,10 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
-/** Longer than clients keep idle connections, so that the forwarder never closes one as a request arrives. */
+/**
+ * Longer than most clients keep idle connections. Otherwise, the forwarder could close a connection that a client is
+ * reusing.
+ */
 const keepAliveMs = 72_000;
 
 function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
@@ -94,7 +98,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
   });
 }
 
-/** Returns the path of a request. Some clients send a whole URL, as to a forward proxy. */
+/** Returns the path and query from a request line. Some clients send a whole URL there, as to a forward proxy. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";
@@ -160,7 +164,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Sends the head together with the first piece of the body, if that arrives at once.
+      // Delays the head by one event-loop turn, to send the head together with body data if possible.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });

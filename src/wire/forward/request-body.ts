@@ -71,7 +71,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // Without this, an error would end the process. The stream's reader handles it.
+    // Prevents an unhandled `error` event from ending the process. The reader of the stream handles the error.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

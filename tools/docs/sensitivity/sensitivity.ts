@@ -28,7 +28,7 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Waiting time that a run has left. `rest`: earlier waits have already used about a minute. */
+/** Waiting time that a simulated run has left. `rest`: earlier waits have used about a minute. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;
@@ -60,7 +60,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** Admits requests after `Remaining: 0`. */
+/** A server that still admits requests after it reported `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],

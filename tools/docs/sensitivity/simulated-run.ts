@@ -26,7 +26,7 @@ export interface SimulatedTarget {
 }
 
 const latencyMs = 4;
-/** Requests that a run sends before it tests limits, as shares of the limit per minute. */
+/** Without a test clock, the run first sends these shares of the limit per minute, and then pauses. */
 const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
 export interface SimulatedEvidence {

@@ -2,8 +2,8 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The autocannon options that the harness uses: the published types are outdated. Rate options are omitted, because
-   * with them autocannon falsifies latencies.
+   * Declares the autocannon options that the harness uses, because the published types are outdated. Omits rate
+   * options, because with them autocannon falsifies latencies.
    */
   interface CannonOptions {
     readonly url: string;

@@ -8,7 +8,9 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** A message to the process that sends the load. Command-line arguments would expose the API keys to other users. */
+/**
+ * A message to the process that sends the load. Unlike a command line, a message hides the API keys from other users.
+ */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {

@@ -8,7 +8,7 @@ import type { Transport } from "../../../wire/transport.ts";
 import autocannon, { type CannonClient } from "autocannon";
 import type { Header } from "../../../evidence/exchange.ts";
 
-/** Timeout of a response, in seconds. Agents have 30 seconds by default. */
+/** Timeout of a response in seconds, longer than an agent's default timeout of 30 seconds. */
 const timeoutSeconds = 40;
 /** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
@@ -43,7 +43,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Resends the requests that the server did not read, on new connections.
+    // Each round opens new connections. Later rounds resend the requests that the server did not read.
     const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
@@ -100,7 +100,10 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /** Connections that the server will close. It does not read the next request on them. */
+  /**
+   * Connections on which the last response had `Connection: close`. The server does not read a request that autocannon
+   * still sends there.
+   */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -152,7 +155,7 @@ export async function keepsConnections(target: RequestTarget, key: string, wire:
 
 export interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
-  /** Number of requests in all; `null` to send until `end` is called. */
+  /** Total number of requests; `null` for no limit. */
   readonly amount: number | null;
   readonly client: Network["client"];
   readonly timeoutSeconds: number;
@@ -177,7 +180,7 @@ export interface AutocannonRun {
 
 /** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
 const maxErrors = 200;
-/** autocannon requires a duration. No run lasts as long as this one. */
+/** autocannon requires a duration, so this value is longer than any run. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {

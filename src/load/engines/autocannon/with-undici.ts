@@ -164,7 +164,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // Gives up: a server that is down or broken never responds 429.
+    // Stops at any other error, because a server that is down or broken never responds 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

@@ -59,7 +59,10 @@ function installInstructions(root: string | null): string {
   ].join(" ");
 }
 
-/** Avoids the path of {@link builtBinary}. Error messages would hide the hash in that path as a possible API key. */
+/**
+ * Does not print the path of {@link builtBinary}. Error messages redact the hash in that path, because it looks like an
+ * API key.
+ */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 

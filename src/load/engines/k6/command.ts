@@ -123,7 +123,7 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 }
 
 export interface Segments {
-  /** The segments, such as `0:1/2` and `1/2:1`. Each process sends one of them. */
+  /** Parts of the load, such as `0:1/2` (the first half). Each k6 process sends one part. */
   readonly parts: readonly string[];
   /**
    * The bounds of all segments, separated by commas, e.g. `0,1/2,1` for two segments. Value of k6's
@@ -152,7 +152,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the CA certificates of the machine and the user into one file, because k6 reads only that file. */
+/** Writes the CA certificates of the machine and the user into one file. k6 reads only one certificate file. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

@@ -20,7 +20,7 @@ export interface ManifestOptions extends Pick<
 /** The Kubernetes Secret with the API keys. The user creates it before applying the manifest. */
 export const keySecret = { name: "conformance-keys", main: "main", second: "second" } as const;
 
-/** The size limit of a ConfigMap in Kubernetes, names included. */
+/** Maximum total size of a ConfigMap's file names and contents, in bytes. Kubernetes allows 1 MiB. */
 const MAX_BYTES = 1_000_000;
 
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {

@@ -21,7 +21,7 @@ interface K6End {
 }
 
 const KEPT_LOG_LINES = 30;
-/** How long k6 may take to write its last line after it is stopped. */
+/** `stop()` gives k6 this much time to write its last line. After that, it kills k6. */
 const STOP_TIMEOUT_MS = 10_000;
 
 /** Starts k6. Lines for which `onLine` returns `false` go to the log. */
@@ -30,7 +30,7 @@ export function startK6(
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Detached, so that a second Ctrl-C does not end k6 before it writes its last line.
+  // Detached, so that Ctrl-C does not reach k6. A second SIGINT would end k6 before it writes its last line.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
@@ -73,7 +73,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Returns an error if k6 produced no evidence. k6 exits with 0 even if a script threw. */
+/** Returns an error if k6's evidence is unusable. Even if an iteration of the script threw, k6 exits with 0. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -90,7 +90,10 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
   );
 }
 
-/** The line that k6 logs for each request without a response. The evidence lists these requests already. */
+/**
+ * k6 logs this line for each request without a response. Error messages omit it, because the evidence lists these
+ * requests.
+ */
 const requestFailed = "Request Failed";
 
 type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];

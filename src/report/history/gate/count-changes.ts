@@ -14,7 +14,10 @@ export interface CountChange {
 const maxEarlierRuns = 14;
 /** A failed request counts as a change only after this many runs without failed requests. */
 const minCleanRuns = 3;
-/** A new number of admitted requests counts as a change only after this many runs with one constant number. */
+/**
+ * After this many runs with equal numbers of admitted requests, a different number counts as a change. The same applies
+ * to refused requests.
+ */
 const minConstantRuns = 10;
 
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
@@ -37,7 +40,7 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // Reports only the failures, because a failed request also changes the other counts.
+  // If there are new failures, skips `admitted` and `refused`. Failed requests change these counts, too.
   return newFailures.length > 0
     ? newFailures
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));

@@ -25,7 +25,7 @@ export interface NightJudgement {
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Slower load trials that belong to a slow-down reported on an earlier night. They do not fail the command. */
+  /** Slower trials that belong to an already reported slow-down. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
@@ -36,7 +36,7 @@ export interface NightJudgement {
   readonly pairs: PairsOfNights | null;
 }
 
-/** Maximum number of earlier nightly runs to compare with. It is large, because not every run sends load. */
+/** Maximum number of earlier nights to compare with. The number is large, because some nights have no load results. */
 const lookbackNights = 120;
 
 export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
@@ -46,7 +46,7 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
-/** Compares a night with all earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
+/** `all`: the earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = all.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);

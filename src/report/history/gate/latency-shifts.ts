@@ -59,7 +59,10 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/** Returns when the last reported change of each load trial began. Only later latencies are comparable. */
+/**
+ * For each load trial, returns the start of its last reported latency change. Earlier latencies are not comparable with
+ * tonight's.
+ */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -91,7 +94,7 @@ function clearestShift(
 
 function exceedsThresholds(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
-  // Ignores the slowest nights, because a few slow nights are not a lasting change.
+  // Ignores the nights with the largest change: a few outliers are not a lasting change.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
   if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
@@ -126,24 +129,30 @@ export const reportedShiftOf = (
 
 /** Thresholds for a lasting change of a latency, tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
-  /** Numbers of recent nights to test together. A small change needs more nights than a large one. */
+  /**
+   * Counts of latest nights to compare with earlier nights, e.g. the last 5. A smaller change needs more nights to be
+   * detected.
+   */
   windows: [5, 8, 13],
-  /** Maximum number of earlier nights that the recent nights are compared with. `minBaseline` is the minimum number. */
+  /** Recent nights are compared with at least `minBaseline` and at most `maxBaseline` earlier nights. */
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
-  /** Share of recent nights in the median test. The most extreme nights are ignored. */
+  /** Share of recent nights to keep for the median test. The nights with the largest change are left out. */
   usualShare: 0.6,
-  /** Minimum change in milliseconds. The load engine itself may cause smaller changes. */
+  /** A latency must change by at least this many milliseconds. The load engine itself can cause smaller changes. */
   minMs: 1,
-  /** Minimum change, in standard errors. The error is computed from the scatter of the earlier nights. */
+  /**
+   * Minimum change, as a multiple of its standard error. The standard error is computed from the scatter of the earlier
+   * nights.
+   */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /** Maximum probability per night that noise alone passes the rank test for any metric. */
-  maxPValue: 0.001,
   /**
-   * Number of nights after a reported slow-down. Within them, a newly slower trial may belong to the same slow-down.
+   * Maximum probability of a false alarm in the rank test. The probability applies to all metrics of a night together.
    */
+  maxPValue: 0.001,
+  /** Number of latest nights to search for a slow-down report that already covers a slower trial. */
   sameChangeNights: 14,
 } as const;

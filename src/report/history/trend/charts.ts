@@ -102,7 +102,10 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
-/** Returns the usual latency range for each night: median ± 2 standard deviations since the last change. */
+/**
+ * Returns each night's usual latency range: median ± 2 standard deviations of earlier nights. Ignores nights before the
+ * latest level change.
+ */
 function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],

@@ -138,7 +138,7 @@ export interface TrendEvent {
   /** Start of the first night to which the event applies, ISO 8601. */
   readonly since: string;
   readonly says: string;
-  /** Start of the first night in which the event had ended; `null` if no end is known. */
+  /** Start of the first night that showed the end of the event, such as a fix. `null`: no end is known. */
   readonly over: string | null;
 }
 

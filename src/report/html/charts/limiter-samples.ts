@@ -79,12 +79,11 @@ export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /** Number of admitted requests in the window, after each change. `x` is the target's time in ms. */
   readonly line: readonly ChartPoint[];
-  /** Points for refused requests. `y` is the number of requests admitted in the window at that time. */
+  /** One point for each refusal. `y` is the number of admitted requests in the window at the refusal. */
   readonly refusals: readonly ChartPoint[];
   readonly max: number;
 }
 
-/** Counts admitted requests per rolling window. Tries fixed windows if the maximum exceeds `published`. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -141,7 +140,7 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns a function that computes the index of a response's window from its reset header or `Date`. */
+/** Returns a function that computes the window index of a response. It uses the reset header or the response's time. */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -159,7 +158,7 @@ export function fixedWindowIndexer(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Responses may arrive out of order, but the index of the window never decreases.
+    // Never goes back to an earlier window, although responses can arrive out of order.
     last = Math.max(last, window);
     return last;
   };

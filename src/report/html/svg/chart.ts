@@ -84,7 +84,7 @@ function dataTable(name: string, { head, rows }: ChartTable): Html {
 
 const formatCell = (cell: string | number): string => sanitizeLine(String(cell), 120);
 
-/** Styles of charts. They must come after `baseStyle`. Lines differ in dashes as well as in colour. */
+/** Styles of charts, to insert after `baseStyle`. Lines also differ in dashes, for readers who cannot see colours. */
 export const chartStyle = `
 :root { --tone-first: #0a57a4; --tone-second: #b4530a; --tone-third: #6a3fb5; --tone-fourth: #0f766e; --tone-good: #14663a; --tone-bad: #b01620;
   --tone-quiet: #6a7380; }

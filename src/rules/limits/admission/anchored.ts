@@ -14,13 +14,13 @@ interface PossibleWindow {
 
 /** Sorted request times, to find which request opens a rate-limit window. */
 export interface Openers {
-  /** Latest possible times of the requests that may open a window, in ascending order. */
+  /** Requests that can open a window: the latest time at which the server can have decided each, in ascending order. */
   readonly latest: Float64Array;
-  /** Element i: minimum `fromMs` of the requests from `latest[i]` on. */
+  /** Element `i` is the smallest `fromMs` of the requests from `latest[i]` to the end. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest possible times of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** Element i: minimum `toMs` of the requests from `starts[i]` on. */
+  /** Element `i` is the smallest `toMs` of the admitted requests from `starts[i]` to the end. */
   readonly earliestEndFrom: Float64Array;
   readonly pushers: readonly Span[];
 }
@@ -30,8 +30,8 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits rate-limit windows that each begin with a request; `null` if no fit exists. `open`: possible ends of an earlier
- * window, in ms after `startMs`.
+ * Explains the history by windows that each begin with a request; `null` if impossible. If an unknown request began the
+ * first window, the window ends within `open` (ms after `startMs`).
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,

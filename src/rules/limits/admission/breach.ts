@@ -10,7 +10,7 @@ import { requestsBefore, timelineOf } from "./timeline.ts";
  *
  * - `too many admitted`: more requests were admitted than any limiter with the published numbers admits.
  * - `refused below limit`: a request was refused although no limit can have been reached.
- * - `inconsistent`: some limiter explains each response alone, but no limiter explains all of them.
+ * - `inconsistent`: each response is legal for some limiter, but no single limiter explains all responses together.
  */
 export type BreachKind = "too many admitted" | "refused below limit" | "inconsistent";
 
@@ -20,7 +20,7 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of the requests that prove the breach. An id occurs several times if it stands for several requests. */
+  /** Ids of the requests that prove the breach. If three of these requests share an id, it is listed three times. */
   readonly witness: readonly string[];
 }
 
@@ -81,16 +81,16 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 export interface Witness {
   /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The history up to the last response in `known`. All other outcomes are `unknown`. */
+  /** The history up to the last response in `known`. Requests that are not in `known` have the outcome `"unknown"`. */
   readonly history: History;
 }
 
 export type IsBreach = (history: History) => boolean;
 
-/** For each decision, how many of its requests belong to the subset. */
+/** A decision stands for `count` equal requests. The map says how many of these requests are in the subset. */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Maximum number of requests to examine in the search for a witness. This takes about a second. */
+/** Bounds the search for a witness. Examining this many requests takes about a second. */
 const maxExaminedRequests = 60_000;
 
 /** Finds a small set of requests whose outcomes alone prove a breach. */

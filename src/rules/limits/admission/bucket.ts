@@ -11,10 +11,13 @@ import {
 
 /** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** A reported wait may exceed the necessary wait by this much, because servers round it up or add seconds. */
+/** How much longer than necessary a reported wait is allowed to be. Servers round waits up or add seconds. */
 const maxReportedExcessMs = 4000;
 
-/** Fits a token bucket that refills steadily; `null` if it cannot have admitted the requests. */
+/**
+ * Returns the refusals that a token bucket does not explain. Returns `null` if the bucket holds too few tokens for the
+ * admitted requests.
+ */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
   const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
@@ -43,7 +46,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** Balance of tokens (refilled minus spent) at each time in `begins`. `maxUpTo` is the highest balance so far. */
+/** `maxUpTo`: the highest balance of tokens (refilled minus spent) up to each time in `begins`. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;

@@ -13,12 +13,15 @@ export interface RefusalReasons {
   readonly unexplained: readonly Decision[];
 }
 
-/** Maximum number of passes over the pending refusals. Refusals left after the last pass count as explained. */
+/**
+ * Maximum number of rounds that search for reasons of the refusals. After this many rounds, every remaining refusal
+ * counts as explained.
+ */
 const maxRounds = 12;
 
 /**
- * Finds the refusals that some limiter may have made. Refused requests may also use up limits, and thus cause later
- * refusals.
+ * Separates refusals that a legal limiter could make from other refusals. For example, a limiter can count refused
+ * requests and therefore refuse later ones.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -47,7 +50,7 @@ function createReasonTest(
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // An unanswered request may have been a refusal that restarted a window.
+  // On some servers, each refusal restarts the window. A request without a response was possibly refused, too.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -61,7 +64,7 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the burst bucket of minimum size, because a larger one would refuse fewer requests. */
+/** Returns the smallest possible burst bucket. If it does not explain a refusal, no larger bucket does. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
@@ -76,11 +79,11 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /** Returns when the series of refusals before `refusal` began; `Infinity` if there was none. */
+  /** Returns the start time of the chain that `refusal` continues; `Infinity` if it continues no chain. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Finds chains of refusals with less than one window length between neighbours. */
+/** Groups refusals into chains. In a chain, each refusal comes within one window length of the previous refusal. */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): RefusalChains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];

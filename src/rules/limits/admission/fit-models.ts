@@ -20,7 +20,10 @@ import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type 
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
-/** A limiter model. `unexplained`: for each possible fit, the refusals that this fit cannot explain. */
+/**
+ * A limiter model and its fits to the history. For each fit, `unexplained` has the set of refusals that the fit cannot
+ * explain.
+ */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
@@ -29,13 +32,13 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** Refusals that a separate burst limiter cannot have made; all refusals if no such limiter fits. */
+  /** One set: the refusals that a burst limit cannot explain. If no burst limit fits, the set contains all refusals. */
   readonly burst: readonly RefusalSet[];
 }
 
 /**
- * Fits every limiter model to the history, to explain the refusals in `open`. Limiters may have counted the refused
- * requests in `mayCount`.
+ * Finds which refusals in `open` each limiter model can explain. Refused requests in `mayCount` possibly count toward
+ * the limits.
  */
 export function fitModels(
   history: History,
@@ -69,7 +72,7 @@ function createFitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
-  // An unanswered request may have been a refusal that restarted a window.
+  // A request without a response can have been refused. In the `pushed` model, a refusal restarts the window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -88,7 +91,7 @@ function createFitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, a window fits if it has room for all admitted requests.
+    // Without refusals, a model fits if its limit allows all admitted requests at once.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -122,8 +125,8 @@ function memoized(make: (key: number) => number): (key: number) => number {
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
 /**
- * Returns the hour and minute models of all valid combinations. The hour, minute or burst limiter must explain each
- * refusal.
+ * Returns the hour and minute models that occur in a valid combination. A combination of hour, minute and burst limiter
+ * is valid if it explains every refusal.
  */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>

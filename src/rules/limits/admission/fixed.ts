@@ -3,21 +3,21 @@ import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
-/** The fixed windows of a history, with bounds of the requests in each window. Window 0 precedes the history. */
+/** The fixed windows of a history. Window 1 is the first that begins in the history, window 0 the one before. */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: the number of requests that were certainly decided before the window opened. */
+  /** For each window: at least this many requests were decided before the window opened. */
   readonly closedBefore: Float64Array;
-  /** For each window: the maximum number of requests that were decided before it closed. */
+  /** For each window: the maximum number of requests that were decided before the window closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
- * Explains the history by fixed windows; `phases` says when the first window may begin. If `weighted`, part of the
- * previous window counts too.
+ * Returns the refusals that fixed windows cannot explain if the first starts within `phases`. If `weighted`, a window
+ * also counts part of the previous window's requests.
  */
 export function fitFixed(
   timeline: AdmissionTimeline,

@@ -16,32 +16,38 @@ export interface Span {
  * The outcome of a decision.
  *
  * - `admitted`: let through, and certainly counted.
- * - `refused`: 429.
- * - `failed`: another error status; the request may or may not have counted.
- * - `unknown`: no response; the request may have been admitted or refused, or never have arrived.
+ * - `refused`: status 429.
+ * - `failed`: another error status. The limiter can have counted the request or not.
+ * - `unknown`: no response. The request can have been admitted or refused, or never have arrived.
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** A number of requests that are alike in all known facts. */
+/** A group of `count` requests that the harness cannot tell apart. */
 export interface Counted {
   readonly count: number;
 }
 
 export type CountedSpan = Span & Counted;
 
-/** The limiter's decision on one or several equal requests. Its time lies somewhere in `decided`. */
+/** The limiter's decision on `count` equal requests. The limiter decided at some time within `decided`. */
 export interface Decision extends Counted {
   readonly id: string;
-  /** When the decision was made, on the limiter's clock. Without a response, `toMs` is `Infinity`. */
+  /**
+   * Earliest and latest time of the decision, on the limiter's clock. Without a response, the latest time is
+   * `Infinity`.
+   */
   readonly decided: Span;
-  /** From sending the request to the head of the response, on the client's clock. */
+  /** Time from sending the request to receiving the head of the response, on the client's clock. */
   readonly inFlight: Span;
   readonly outcome: DecisionOutcome;
   /** When the request *certainly* held a concurrency slot, on the client's clock; `null` if that is not known. */
   readonly held: Span | null;
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
-  /** Wait that this refusal announces, in ms of the limiter's clock. Absent if other responses contradict the wait. */
+  /**
+   * Wait that the refusal announces, in ms of the limiter's clock. Absent, for example, if a request is admitted
+   * earlier than announced.
+   */
   readonly reportedWaitMs?: number;
 }
 
@@ -53,20 +59,20 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/** For each limit, when one of its fixed windows ends, according to the target's headers. */
+/** When a fixed window of an hour or a minute ends, according to the response headers. */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
-/** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
+/** All requests with one key in a period. In this period, no other client is allowed to use the key. */
 export interface History {
   readonly priorUse: PriorUse;
-  /** Times until which requests before the history may still hold a concurrency slot. Default: no such requests. */
+  /** Requests from before the history can hold concurrency slots until these times. Default: none. */
   readonly lingeringUntilMs?: readonly number[];
   readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
 }
 
 export interface AdmissionOptions {
-  /** Tolerance for differing clocks, in ms. Widens every `decided` span at both ends. Default: 50. */
+  /** Tolerance for differing clocks, in ms: each decision can be this much earlier or later. Default: 50. */
   readonly toleranceMs?: number;
   /** How long a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
   readonly slotReleaseMs?: number;
@@ -74,7 +80,7 @@ export interface AdmissionOptions {
   readonly tokensMayBeExhausted?: boolean;
 }
 
-/** A request as its client observed it, with times in ms on a clock that the limiter shares. */
+/** A request as its client observed it. All times are in ms, on a clock that client and limiter share. */
 export interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
@@ -85,7 +91,10 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** Minimum time that the agent worked on the request. Default: 0 (unknown). */
   readonly minOccupiedMs?: number;
-  /** Maximum network delay. The request certainly held its slot until `endedMs - maxTransitMs`. Default: unknown. */
+  /**
+   * Maximum network delay of the response; default: unknown. The request held its concurrency slot at least until
+   * `endedMs - maxTransitMs`.
+   */
   readonly maxTransitMs?: number;
 }
 
@@ -114,7 +123,7 @@ function certainHold(request: ObservedRequest): Span | null {
 
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome that a response shows. Health requests count as `failed`, because no limit applies to them. */
+/** Returns the outcome that a response shows. A health request is `failed`, because it may have counted or not. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

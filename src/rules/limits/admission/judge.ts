@@ -6,7 +6,7 @@ import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, createSlotTest } from "./slots.ts";
 
-/** A possible explanation of all responses to one key's requests. */
+/** Limiters that could have given all the responses to one key's requests. */
 export interface LimiterReading {
   readonly refusalsCount: boolean;
   readonly hour: readonly LimiterShape[];
@@ -50,8 +50,7 @@ export function judgeAdmission(
 }
 
 /**
- * Decides whether an allowed limiter explains a history. `everyReading`: whether to find all explanations, not only the
- * first.
+ * Judges like {@link judgeAdmission}, with the same parameters. The verdict has no `expected`, `actual` or `witness`.
  */
 export function decideVerdict(
   history: History,
@@ -98,7 +97,10 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
   return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
-/** Finds the limit for which no model fits; tries `hour` before `minute`. Ignores models with `burstAdds`. */
+/**
+ * Finds the exceeded limit: none of its models permits all admitted requests. Tries `hour`, then `minute`; ignores
+ * models with `burstAdds`.
+ */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
@@ -112,7 +114,7 @@ export interface PossibleShapes {
   readonly minute: readonly LimiterShape[];
   /** Whether the burst is added to the limit per minute. Contains `true` and `false` if both are possible. */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests use up the limits. Contains `true` and `false` if both are possible. */
+  /** Whether refused requests count toward the limits. If the history allows both answers, the list has both. */
   readonly refusalsCount: readonly boolean[];
 }
 

@@ -3,14 +3,14 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { RefusalSet } from "./refusals.ts";
 
 /**
- * How a limiter may count requests.
+ * How a limiter counts requests.
  *
  * - `rolling`: at any time, the requests of the last minute or hour count.
- * - `fixed`: windows that follow each other without gaps; the count restarts with each window.
+ * - `fixed`: windows follow each other without gaps, and each starts from zero.
  * - `anchored`: a window opens with the first counted request after the last window has ended.
- * - `pushed`: anchored, but a refused request restarts the window's time.
- * - `weighted`: fixed windows that also count part of the previous window, as an estimate of `rolling`.
- * - `bucket`: tokens that refill steadily. Only for the minute, because the document calls the hour a window.
+ * - `pushed`: like `anchored`, but a refused request restarts the window's time.
+ * - `weighted`: like `fixed`, but part of the previous window counts, too, as an estimate of `rolling`.
+ * - `bucket`: tokens refill steadily. The hour is never a `bucket`, because the document calls the hour a window.
  */
 export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
 
@@ -32,8 +32,8 @@ export interface Bucket {
 }
 
 /**
- * Result for a limiter that explains all admissions. `unexplained` contains the refusals that the limiter does not
- * explain.
+ * The result for a limiter model that permits all admitted requests. The model explains all refusals except those in
+ * `unexplained`.
  */
 export interface Fit {
   readonly unexplained: RefusalSet;
@@ -51,8 +51,8 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
 /**
- * Returns an exact capacity unchanged. Raises a minimum capacity to `needed`, the capacity that the admitted requests
- * need.
+ * Raises a minimum capacity to `needed`, the smallest capacity that allows all admitted requests. Never changes an
+ * exact capacity.
  */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
@@ -85,7 +85,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** Returns a separate limiter of bursts: a bucket of the burst's size, refilled at the minute's rate. */
+/** Models a separate burst limit as a token bucket. The bucket refills at the limit per minute. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

@@ -2,16 +2,21 @@ import type { Fit, Window } from "./models.ts";
 import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts";
 import type { Span } from "./history.ts";
 
-/** A range of phases. A phase is the time in ms from the start of the history to its first window. */
+/**
+ * A range of phases. A phase is the time in ms from the history's start to the start of the first rate-limit window.
+ */
 export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Tests all phases of a range at once. A refusal is explained if at least one phase explains the refusal. */
+/** Tests all phases in a range at once. The result contains the refusals that none of these phases explains. */
 export type FitPhases = (phases: PhaseRange) => Fit | null;
 
-/** Halves the ranges to find phases that explain the history. Returns the smallest sets of unexplained refusals. */
+/**
+ * Halves the ranges, at most `depth` times, to find phases that explain refusals. Returns sets of unexplained refusals,
+ * none of which contains another.
+ */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
   let open: readonly PhaseRange[] = ranges;
@@ -33,31 +38,34 @@ export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: 
   return found;
 }
 
-/** Returns how often `searchPhases` may halve a range. Many requests get fewer halvings, to limit computing time. */
+/**
+ * Returns the maximum number of halvings in `searchPhases`. The number is lower for many requests, to save computing
+ * time.
+ */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
 
 export interface Announcement {
   readonly remaining: number;
-  /** When the window is reset according to the headers, in ms of the limiter's clock. */
+  /** The reset time in the headers, in ms of the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }
 
 const secondMs = 1000;
-/** Maximum difference between two reports of the same reset, which servers may round differently. */
+/** Two reports of the same reset can differ by this much, because servers round times. */
 const maxApartMs = 2 * secondMs;
 /**
- * Number of different `Remaining` values needed to prove fixed windows. `Reset-After` values `minSeconds` apart also
- * suffice.
+ * This many different `Remaining` values suffice to prove fixed windows. Two `Reset-After` values that differ by at
+ * least `minSeconds` also suffice.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Returns when a fixed window ends; `null` if the reported resets do not prove fixed windows. `unknownMs` is the
- * uncertainty of the limiter's clock.
+ * Returns the span in which a fixed window ends, widened by the clock's uncertainty `unknownMs`. Returns `null` if the
+ * reported resets do not show that windows are fixed.
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
@@ -90,8 +98,8 @@ function reduceByWindows(ms: number, windowMs: number): number {
 }
 
 /**
- * Returns the ranges in which the first fixed window may begin. `announced`: when a window ends according to the
- * headers.
+ * Returns the possible starts of the first fixed window, in ms after `startMs`. `announced`: when a window ends,
+ * according to the headers.
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

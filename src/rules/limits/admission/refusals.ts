@@ -1,4 +1,4 @@
-/** A set of refusals, such as those that a limiter model cannot explain, as a bitmap by index. */
+/** A set of refusals, stored as a bitmap. For example, bit 5 stands for the refusal with index 5. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {

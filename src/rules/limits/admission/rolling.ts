@@ -29,7 +29,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 
 /** Whether the requests fit between `earliest` and `latest` with at most `limit` per window. */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // `chosen[n]` is the time of the n-th group of requests. The group ends before rank `upToRank[n]`.
+  // If `upToRank` is `[3, 5]`, the first three requests get the time `chosen[0]`, and the next two get `chosen[1]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
@@ -51,7 +51,10 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   return true;
 }
 
-/** Returns the maximum number of requests certainly in one half-open window. `admitted` must be sorted by `fromMs`. */
+/**
+ * Returns the largest number of requests that certainly fell into one half-open window. `admitted` must be sorted by
+ * `fromMs`.
+ */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
@@ -66,14 +69,17 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
   return max;
 }
 
-/** `minByCounting` counts requests in spans of up to this many window lengths. */
+/** Maximum length of the spans that `minByCounting` examines, as a number of windows. */
 const maxWindows = 16;
 
 /** Returns a lower bound of the requests that a limiter admits per window. */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
-/** Bounds the capacity from below: a span of n window lengths overlaps at most n + 1 windows. */
+/**
+ * Returns a lower bound of the requests that a limiter admits per window. A span of two minutes overlaps at most three
+ * one-minute windows, so one of them admitted a third of the span's requests or more.
+ */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
@@ -85,8 +91,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns the maximum number of requests in a window that opened after a pause. The limiter's capacity is at least as
- * large.
+ * Returns the maximum number of requests admitted in a window that opened after a pause. The limiter's capacity is at
+ * least this number.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

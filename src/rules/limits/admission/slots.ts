@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
 
-/** Returns the maximum number of concurrency slots certainly held at once, and its time. */
+/** Returns the highest number of concurrency slots certainly in use, and the time of this maximum. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
@@ -21,7 +21,7 @@ export type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
-/** Creates a function that tells whether all concurrency slots may have been held at a refusal. */
+/** Returns a function that tells whether occupied concurrency slots can explain a refusal. */
 export function createSlotTest(
   history: History,
   concurrent: number,

@@ -1,7 +1,10 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 
-/** The earliest and the latest possible times of some requests. The two lists are sorted independently. */
+/**
+ * Earliest and latest possible times of requests. Each list is sorted by itself, so the same index can mean different
+ * requests.
+ */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
@@ -11,25 +14,31 @@ export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Maximum number of requests that counted toward the limit before this refusal. */
+  /** Maximum number of requests that the limiter can have counted before this refusal. */
   readonly countedBefore: number;
-  /** Maximum number of refusals among the requests of `countedBefore`. */
+  /** Maximum number of refusals that are included in `countedBefore`. */
   readonly refusedBefore: number;
 }
 
 /**
- * A key's request history for fitting limiter models, with times on the limiter's clock. `counted`: times of all
- * requests that may count toward the limit, including some refused requests.
+ * A key's requests, with times on the limiter's clock. `counted` leaves out refused requests that cannot count toward
+ * the limit.
  */
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
-  /** The first layer has all admitted requests. Each further layer drops the requests with the least certain times. */
+  /**
+   * The first layer has all admitted requests. Each further layer keeps the requests whose span is shorter than half
+   * the longest span.
+   */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
   readonly endMs: number;
-  /** Until when earlier, unknown requests may still count; `-Infinity` if the key was fresh. */
+  /**
+   * Before this time, there can be requests that this timeline does not contain. `-Infinity`: the key was unused
+   * before.
+   */
   readonly unknownUseUntilMs: number;
 }
 
@@ -71,7 +80,6 @@ export function timelineOf(
   };
 }
 
-/** Builds ever smaller subsets by dropping the longest spans, because long spans make the bounds imprecise. */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;
@@ -85,7 +93,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   return layers;
 }
 
-/** Times in ascending order, with the number of requests at each time. */
+/** `values`: times of requests in ascending order. Each time stands for one or more requests. */
 export interface Tally {
   readonly values: Float64Array;
   /** For each time in `values`, the number of requests with earlier times. The last entry counts all requests. */
@@ -113,7 +121,7 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
 /**
- * Returns a function from a request's rank (0 is the earliest) to its index in `values`. Ranks must not decrease
+ * Returns a function that finds the index in `values` for a request's rank. Ranks start at 0, and must not decrease
  * between calls.
  */
 export function createRankLookup({ before }: Tally): (rank: number) => number {

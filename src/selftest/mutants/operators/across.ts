@@ -167,7 +167,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
       replacingDeliveries(withId(other, getPath(deliveryJson(one), "id"))),
     );
     if (!isOfOneRequest(one, other)) return [sameId];
-    // No clause forbids this change, because the document does not specify the order of events.
+    // The document does not specify the order of events. Therefore, swapping two events breaks no clause.
     const swapped = mutantOf("two events in another order", { place, subject: "order", id: one.id }, [], () =>
       replacingDeliveries(withRequestOf(one, other), withRequestOf(other, one)),
     );

@@ -75,7 +75,6 @@ export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): 
 
 const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
-/** Statuses that the document does not define, or that do not fit the error code in the body. */
 const otherStatuses = [402, 409, 418, 200] as const;
 
 const statusOfCode = (code: unknown): unknown => {

@@ -131,7 +131,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that a change of a field may break, besides the clause that defines the field. */
+/** Clauses that a changed field can break in addition to the field's own clause. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],

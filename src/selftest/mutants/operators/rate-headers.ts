@@ -10,7 +10,7 @@ import { headerOf, withHeader } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that require the rate-limit headers, each on one kind of response, such as a 401. */
+/** Each clause requires the rate-limit headers on one kind of response, such as a 401. */
 const presenceClauses = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -56,7 +56,7 @@ const formatChanges: readonly HeaderOperator[] = [
   ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
-/** Changes of a header's value. The document specifies these values only for responses to a valid key. */
+/** Changes that make a header's value wrong. Only for valid keys: for other keys, the document specifies no values. */
 const valueChanges: readonly HeaderOperator[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],

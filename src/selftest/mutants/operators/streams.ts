@@ -13,7 +13,7 @@ type StreamOperator = readonly [
   operator: string,
   expects: readonly ClauseId[],
   change: StreamChange,
-  /** Whether the change applies to a stream, given the body of its request. Default: to every stream. */
+  /** Whether to change a stream whose request has this body. By default, every stream is changed. */
   needs?: (requestBody: string) => boolean,
 ];
 

@@ -38,7 +38,10 @@ export interface FieldChange {
   readonly what: string;
   readonly breaks: readonly ClauseId[];
   readonly requires: DimensionValues;
-  /** Returns the new value in `value`; `undefined` removes the field. Returns `null` if the change does not apply. */
+  /**
+   * Returns the new value as `{ value }`; `{ value: undefined }` removes the field. Returns `null` if the change does
+   * not apply.
+   */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
@@ -52,7 +55,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
     class: name,
     what: `${path}: ${what}`,
     breaks,
-    // Only reports on degraded agents have warnings.
+    // Requires a degraded agent, because only its health report has warnings.
     requires: path.startsWith("warnings") ? { agent: "degraded" } : {},
     to: () => ({ value }),
   });
@@ -66,14 +69,14 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
         ]),
     ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
     ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
-    // A `retry_after` in milliseconds may be legal: a server may ask for a longer wait than needed.
+    // Excludes `retry_after`, because a server is allowed to ask for a longer wait than needed.
     ...(unit === "seconds" && !path.endsWith("retry_after")
       ? [
           {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // Requires the slow agent. Other agents respond at once, so that their execution time is 0 in any unit.
+            // All agents except the slow one have an `execution_time` of 0. A 0 is the same in every unit.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > maxPlausibleSeconds ? { value: value * 1000 } : null,
@@ -83,7 +86,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
   ];
 }
 
-/** Optional fields that are required in some cases. No mutation removes them, because that may be legal. */
+/** Fields that are usually optional, but required in some cases. The legal mutations never remove these fields. */
 const conditionallyRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
@@ -120,7 +123,8 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
 };
 
 /**
- * Endpoints for which the document prescribes this status. For 404 and 500, the document must also describe the error.
+ * Endpoints for which `publishedEndpoints` lists the status. For 404 and 500, only those whose error the document
+ * describes.
  */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {

@@ -3,7 +3,7 @@ import type { EndpointName } from "../../../spec/endpoints.ts";
 import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../message.ts";
 
-/** The server behind the proxy, to which some mutations send additional requests. */
+/** The server behind the proxy. Some mutations send additional requests to this server. */
 export interface Upstream {
   readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
   readonly read: (path: string) => Promise<WireResponse>;
@@ -21,13 +21,16 @@ export type MutationChange =
   | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }
   /** `begin` is called for each stream. It returns the function that changes the events of that stream. */
   | { readonly kind: "events"; readonly begin: () => EventChange }
-  /** `of` changes the text of a stream. It gets the text chunk by chunk. */
+  /** `of` changes a stream's text, one network piece at a time. A piece can end within an event. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
   | {
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** `of` delays the response or sends a second request. Resolves to `false` if the second request fails. */
+  /**
+   * `of` delays the response or sends a second request; the response stays the same. `of` resolves to `false` if the
+   * second request fails.
+   */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a mutant server behaves differently from the reference server. */
@@ -35,13 +38,12 @@ export interface Mutation {
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /** The response that the document prescribes for the affected requests; `null` for any response. */
+  /** The mutation affects only requests for which the document prescribes this response. `null`: no restriction. */
   readonly prescribed: PrescribedResponse | null;
   readonly breaks: readonly ClauseId[];
   /** The mutation affects only requests with all these properties, e.g. `{ agent: "slow" }`. */
   readonly requires: DimensionValues;
   readonly excludes: (values: DimensionValues) => boolean;
-  /** Whether the mutation changes this response. */
   readonly appliesTo: (traits: RequestTraits) => boolean;
   readonly change: MutationChange;
 }

@@ -10,7 +10,10 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
-/** Makes a mutation that repeats a refused request with an unrestricted key. `choose` returns the response to send. */
+/**
+ * Makes a mutation that sends a refused request again, with an unrestricted key. `choose` returns the response that the
+ * client gets.
+ */
 const letPass = (
   what: string,
   given: Pick<Mutation, "endpoints" | "prescribed" | "requires" | "breaks" | "appliesTo"> & Partial<Mutation>,
@@ -39,10 +42,11 @@ const invalidKeysAccepted: readonly Mutation[] = [
         appliesTo: ({ status }) => status === 401,
       },
       (passed, _refusal, traits) => {
-        // The unrestricted key gets 404 for another key's webhook or operation. A made-up success replaces this 404.
+        // The unrestricted key gets 404 for webhooks and operations of other keys. In that case, the mutation invents a
+        // 200.
         if (passed.status === 404 && traits.values.agent.length === 0)
           return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-        // A 404 or 401 would be legal: `null` leaves the response unchanged.
+        // `null` keeps the original response. A 404 or 401 would not show that the server accepted the key.
         return passed.status === 404 || passed.status === 401 ? null : passed;
       },
     ),
@@ -63,7 +67,7 @@ const invalidKeysAccepted: readonly Mutation[] = [
         prescribed: "no success",
         requires: { key },
         breaks: [clause],
-        // A request to an unknown agent or with a refused body fails even with a valid key.
+        // Even with a valid key, the server refuses an unknown agent or an invalid body.
         excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
         appliesTo: (traits) => !isSuccess(traits),
       },
@@ -108,7 +112,8 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // Excludes requests whose double charge would fail or could come from another client.
+    // If a limit is used up, the read of `/usage` can get 429. Checks can ascribe a charge during a key's first two
+    // requests to another client.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -141,8 +146,8 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Excludes requests without `limit`, because the server chooses their page size. A key's first two requests never
-    // have `limit`.
+    // Without `limit`, the server chooses the page size. The probe `keysFirstUsed` sends a key's first two requests
+    // without `limit`.
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -178,7 +183,6 @@ const otherEndpointBodies: readonly Mutation[] = (
   }),
 );
 
-/** Delays in milliseconds that no clause forbids, because the delays are short. */
 const shortDelaysMs = [1, 5, 15] as const;
 
 const delayMutations = shortDelaysMs.map((ms) =>

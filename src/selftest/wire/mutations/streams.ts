@@ -29,7 +29,10 @@ const agentsWithout = {
   done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Creates an illegal mutation of streams. `changed` names the event that a stream must contain. */
+/**
+ * Creates an illegal mutation of streams. If `changed` is `chunk` or `done`, excludes agents that never send this
+ * event.
+ */
 const illegalMutation = (
   group: string,
   description: string,
@@ -87,7 +90,7 @@ const sequenceMutations: readonly Mutation[] = (
   [
     ["drop an event", "`start` left out", "SSE-4", replaceEvents(isNamed("start"), drop)],
     ["drop an event", "the end left out", "SSE-5", replaceEvents(isEnd, drop)],
-    // Changes only streams that end with `done`. A stream that ends with `error` may legally have no chunk.
+    // Changes only streams that end with `done`: a stream that ends with `error` needs no chunk.
     ["drop an event", "every `chunk` left out", "SSE-6", replaceEvents(isNamed("chunk"), drop), "done"],
     ["duplicate an event", "`start` twice", "SSE-4", replaceEvents(isNamed("start"), repeat)],
     ["duplicate an event", "the end twice", "SSE-5", replaceEvents(isEnd, repeat)],

@@ -34,7 +34,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Without a test clock, requests with these keys would exceed the limit per minute. */
+/** Without a test clock, requests with altered `Authorization` headers could exceed the limit per minute. */
 const needsClock = { reach: need("clock") };
 
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
@@ -50,10 +50,10 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // Tested only on endpoints whose requests name an agent and get a response at once.
+  // Requests to these endpoints name an agent. The probe also tests `batch` if its path contains `{agent_id}`.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
-  // Sent twice, because a server may reject only the first request.
+  // The probe sends the key twice: a defective server might check only the first request.
   "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
     on: ["health", "list", "usage", "keyUsage"],
   }),
@@ -104,7 +104,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // For an expired key, the error code alone decides. The endpoint need not have accepted a valid key before.
+  // For an expired key, the error code is enough proof. No earlier success with a valid key is needed.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -192,7 +192,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
 export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
-/** Leaves out endpoints that accept even a wrong key, which AUTH-3 judges. */
+/** Ignores endpoints that accept even a wrong key. AUTH-3 judges such endpoints. */
 export function judgeWhereWrongKeyRejected(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },

@@ -28,7 +28,10 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Returns a key with another last character. Changes its highest bit, because decoders may ignore lower bits. */
+/**
+ * Replaces the last character of a key. Old and new character differ in the highest bit, because decoders can ignore
+ * lower bits.
+ */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -37,17 +40,17 @@ export function replaceLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** Padding of a base64 text. Some decoders ignore everything after the padding. */
+/** The `=` signs at the end of a base64 key. Some decoders ignore characters that are added after these signs. */
 const base64Padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
 
-/** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
+/** Lengthens a key by `0a1b`. These characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case in a key, or returns `null`. `caseCount` 2: only keys with upper and lower case; 1: only
- * keys with one case.
+ * Swaps upper and lower case after a key's prefix. Returns `null` unless `caseCount` cases occur there: both (2) or
+ * only one (1).
  */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -80,7 +83,10 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
 
 export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
 
-/** Returns a webhook without deliveries: it selects only `deployment.deleted`, and the run deletes no agent. */
+/**
+ * Returns a request body for a webhook that should get no deliveries. The webhook selects only `deployment.deleted`,
+ * and the run keeps the agent `answering`.
+ */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -198,7 +204,7 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
-/** Reads up to the second event, which shows whether the server accepted the key. */
+/** Reads until an event other than `start` arrives. This event shows whether the server accepted the key. */
 const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
@@ -212,7 +218,7 @@ export interface RequestSender {
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
-/** Creates the sender of one probe. It waits for rate limits only with a test clock. */
+/** Creates a sender for one probe. The sender waits for rate limits only if the target has a test clock. */
 export function createRequestSender(
   client: Client,
   fixtures: Fixtures,

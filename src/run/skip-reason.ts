@@ -26,10 +26,7 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /**
-   * Example of the text: "no time left to send so many requests (`purpose`): the threshold was not crossed
-   * (`consequence`)".
-   */
+  /** `consequence`: such as "the threshold was not crossed". `purpose`: such as "send so many requests". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }

@@ -23,7 +23,7 @@ export interface ServerState {
   readonly agents: Map<string, Agent>;
   readonly operations: Map<string, AsyncOperation>;
   readonly controlToken: string | null;
-  /** Lower-case host names under which clients can call the test control, besides loopback names. */
+  /** Host names, in lower case, that clients can use for the test control. Loopback names are always allowed. */
   readonly controlHosts: readonly string[];
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;

@@ -112,7 +112,7 @@ export const expiryOf = (finished: string, validDays = defaultValidDays): Date =
 /** How to sign a statement: with which key, about what, and for how long. */
 export interface StatementSigning {
   readonly key: SigningKey;
-  /** Images, packages and commits that the statement names besides the deployment. Default: none. */
+  /** Images, packages and commits that the statement names in addition to the deployment. Default: none. */
   readonly subjects?: readonly Subject[];
   /** Number of days after the end of the run for which the statement is valid. Default: 90. */
   readonly validDays?: number;

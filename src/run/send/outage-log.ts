@@ -20,7 +20,7 @@ export interface OutageLog {
   readonly awaitReturn: () => Promise<boolean>;
   /** Rejects if the target does not come back. `isHasty`: rejects as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
-  /** Whether an outage has lasted so long that the run gives up. */
+  /** Whether the run gives up, because an outage has lasted too long. */
   readonly isDead: () => boolean;
 }
 

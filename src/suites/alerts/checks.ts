@@ -17,7 +17,6 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
-import { secondAlertCreated } from "../relations/probes.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 /**
@@ -52,7 +51,27 @@ const fractionalAlertCreated = probeIfManyRequests(
   },
 );
 
-/** The run creates these alerts in this order. If `second` succeeds, the key can have several alerts. */
+/** Runs after the alert with a fraction. Its success shows that the key can have another alert. */
+export const secondAlertCreated = probeIfManyRequests(
+  "a second usage alert is created with the key of the first",
+  {
+    needs: ["receiver"],
+    requests: 1,
+    stage: "exclusive",
+    after: [alertCrossed, fractionalAlertCreated],
+    creates: { alerts: 1 },
+    since: "1.1",
+  },
+  async ({ client, given, recorder, target }): Promise<Exchange | null> => {
+    const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
+    const key = Object.values(target.keys).find(({ name }) => name === first?.key);
+    if (key === undefined) return null;
+    const { url } = given.receiver.open("alert-second", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const json = { type: "rate_limit", threshold: 98, webhook_url: url };
+    return client.as(key).send("POST", "/alerts", { json });
+  },
+);
+
 const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated, second: secondAlertCreated };
 
 const quotaStatuses = [402, 403, 409, 429] as const;

@@ -14,7 +14,7 @@ const minFailures = 2;
 
 const names = ["body", "session", "query", "temperature", "maxTokens", "context", "unknownParameter"] as const;
 
-const hasFailed = (exchange: Exchange): boolean =>
+const isFailure = ({ exchange }: GeneratedRequest): boolean =>
   statusOf(exchange) === 500 || (statusOf(exchange) === 200 && hasErrorEvent(exchange));
 
 const hasErrorEvent = (exchange: Exchange): boolean =>
@@ -44,8 +44,6 @@ const hasSucceeded = (request: GeneratedRequest): boolean =>
   isSuccess(request.exchange) &&
   !isFailure(request) &&
   (["invoke", "stream"] as const).some((endpoint) => isLegalCall(request.row, endpoint));
-
-const isFailure = ({ exchange }: GeneratedRequest): boolean => hasFailed(exchange);
 
 /**
  * Lets `isLegalCall` accept a session id that is not ASCII. A server is allowed to reject this id, but not with 500.

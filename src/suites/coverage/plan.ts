@@ -54,8 +54,7 @@ export interface CutPairs {
 }
 
 /**
- * `pairs` are the pairs of request values that the run can cover. `cut` counts the other pairs, grouped by what is
- * missing, e.g. a batch path.
+ * `pairs`: pairs of request values that the run can cover. `cut`: counts of all other pairs, by the missing setting.
  */
 export interface CoverageReach {
   readonly covering: Covering;

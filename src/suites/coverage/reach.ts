@@ -52,9 +52,7 @@ export const validKeyKinds = (target: Target): string[] => {
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/**
- * Returns what is missing to test this value, e.g. an entry of the target file. Returns `null` if nothing is missing.
- */
+/** Returns the setting that a test of this value needs and the target lacks. `null` if the value can be tested. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

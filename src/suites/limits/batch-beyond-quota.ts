@@ -25,10 +25,7 @@ export interface BatchBeyondQuota {
   readonly control: Exchange;
 }
 
-/**
- * Minimum number of requests that the key must have left: two `GET /usage`, one batch, one `GET /operations/{id}`, one
- * invoke.
- */
+/** Requests that this test sends: two `GET /usage`, one batch, one `GET /operations/{id}` and one invoke. */
 const requestsAroundBatch = 5;
 
 const starts = {

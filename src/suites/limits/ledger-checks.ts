@@ -33,8 +33,7 @@ const minInstances = 2;
  */
 const maxSuspects = 20;
 /**
- * Minimum number of control requests at about the time of a suspected request. Control requests have another endpoint
- * or outcome, and cost as much as usual.
+ * Minimum number of control requests near a suspected one. They have another endpoint or outcome, and the usual cost.
  */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;

@@ -32,10 +32,7 @@ interface EdgesReached {
 /** Larger limits would take too many requests. */
 const maxPerMinute = 100;
 const maxAtOnce = 3;
-/**
- * Usual number of times to send requests at the end of a minute. Concurrent requests can still arrive one after
- * another.
- */
+/** Usual number of attempts at the end of a minute. Concurrent requests can arrive one after another. */
 const usualTries = 2;
 /** A bucket can refill between two responses, and then admit one more request. Therefore, one excess proves nothing. */
 const minExcesses = 2;

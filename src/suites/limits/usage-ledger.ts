@@ -25,7 +25,7 @@ const minAgreeing = 2;
  */
 const minRequests = 2;
 
-/** Judges USE-7: `requests.used` grows as much as `Remaining` falls. */
+/** Judges USE-7: the growth of `requests.used` is equal to the fall of `Remaining`. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
     const grown = growthBetween(each.before, each.after);

@@ -20,7 +20,7 @@ import {
   listedByDefault,
   listedOutOfRange,
   pageLimit,
-  identityOf,
+  hasRepeats,
   repeatedAgent,
   secondPageListed,
 } from "./probes.ts";
@@ -168,8 +168,7 @@ export const listing = suite("List agents", [
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)
       return unproven("the number of agents changed from one page to the next");
-    if (new Set(one.agents.map(identityOf)).size < one.agents.length)
-      return unproven("the agents of one page are not distinguishable");
+    if (hasRepeats(one)) return unproven("the agents of one page are not distinguishable");
     const repeated = repeatedAgent([one, two]);
     if (repeated === null) return holds();
     if (isReordered) return unproven("the order of the agents changed while their pages were read");

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 import { hasFewRequests } from "../../run/plan/needs.ts";
+import type { Client } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -25,19 +26,23 @@ const maxRereads = 3;
 export const secondPageListed = probe(
   "the second page of the agents is listed",
   {
-    requests: (target) => (hasFewRequests(target) ? 1 : 1 + maxRereads * 3),
+    requests: (target) => (hasFewRequests(target) ? 1 : 1 + requestsToList(2, maxRereads)),
     reads: true,
     countsTowardWindow: true,
   },
   async ({ client, discovery: { listing: first }, target }): Promise<TwoPages> => {
-    const list = (page: number): Promise<Exchange> => client.send("GET", `/agents?page=${page}&limit=${pageLimit}`);
-    const second = await list(2);
+    const second = await listPage(client, 2, pageLimit);
     if (hasFewRequests(target) || repeatedAgent(pagesOf({ first, second })) === null) return { first, second };
-    const { pages, isReordered } = await listPages(list, 2, maxRereads);
-    const [page1 = first, page2 = second] = pages;
-    return { first: page1, second: page2, isReordered };
+    const { pages, isReordered } = await listPages(client, { limit: pageLimit, count: 2, maxTries: maxRereads });
+    return { first: pages[0] ?? first, second: pages[1] ?? second, isReordered };
   },
 );
+
+interface WantedPages {
+  readonly limit: number;
+  readonly count: number;
+  readonly maxTries: number;
+}
 
 interface ListedPages {
   readonly pages: readonly Exchange[];
@@ -49,19 +54,24 @@ interface ListedPages {
  * list
  * that is sorted by last use. If its order changed, tries again, at most `maxTries` times in all.
  */
-export async function listPages(
-  list: (page: number) => Promise<Exchange>,
-  count: number,
-  maxTries: number,
-): Promise<ListedPages> {
+export async function listPages(client: Client, wanted: WantedPages): Promise<ListedPages> {
+  const { limit, count, maxTries } = wanted;
   const pages: Exchange[] = [];
-  for (let page = 1; page <= count; page += 1) pages.push(await list(page));
+  for (let page = 1; page <= count; page += 1) pages.push(await listPage(client, page, limit));
   const [first] = pages;
   if (first === undefined || repeatedAgent(pages.flatMap((each) => pageOf(each) ?? [])) === null)
     return { pages, isReordered: false };
-  const isReordered = !isDeepStrictEqual(agentIdsIn(first), agentIdsIn(await list(1)));
-  return isReordered && maxTries > 1 ? listPages(list, count, maxTries - 1) : { pages, isReordered };
+  const isReordered = !isDeepStrictEqual(agentIdsIn(first), agentIdsIn(await listPage(client, 1, limit)));
+  return isReordered && maxTries > 1
+    ? listPages(client, { ...wanted, maxTries: maxTries - 1 })
+    : { pages, isReordered };
 }
+
+/** Returns how many requests {@link listPages} sends at most. */
+export const requestsToList = (count: number, maxTries: number): number => maxTries * (count + 1);
+
+const listPage = (client: Client, page: number, limit: number): Promise<Exchange> =>
+  client.send("GET", `/agents?page=${page}&limit=${limit}`);
 
 const agentIdsIn = (listed: Exchange): string[] => (pageOf(listed)?.agents ?? []).map(identityOf);
 
@@ -80,7 +90,9 @@ export function repeatedAgent(pages: readonly Page[]): RepeatedAgent | null {
   return null;
 }
 
-export function identityOf(agent: unknown): string {
+export const hasRepeats = ({ agents }: Page): boolean => new Set(agents.map(identityOf)).size < agents.length;
+
+function identityOf(agent: unknown): string {
   const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
 }

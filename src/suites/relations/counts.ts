@@ -10,7 +10,7 @@ import { breach, type Finding, holds, inapplicable, type Unproven, unproven } fr
 import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allSamples } from "../headers/probes.ts";
-import { identityOf, type Page, pageOf, repeatedAgent } from "../listing/probes.ts";
+import { hasRepeats, type Page, pageOf, repeatedAgent } from "../listing/probes.ts";
 import { allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
@@ -34,9 +34,7 @@ function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
     return unproven("`total` or `limit` changed from page to page");
   if (pages.some(({ agents, pagination: { limit } }) => agents.length > limit))
     return unproven("a page has more agents than `limit`; see LST-6");
-  return pages.some(({ agents }) => new Set(agents.map(identityOf)).size < agents.length)
-    ? unproven("the agents of one page are not distinguishable")
-    : pages;
+  return pages.some(hasRepeats) ? unproven("the agents of one page are not distinguishable") : pages;
 }
 
 const isUnproven = (pages: readonly Page[] | Unproven): pages is Unproven => "kind" in pages;

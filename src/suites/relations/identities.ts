@@ -11,7 +11,7 @@ import { allExchanges, type AllExchanges, splitAtReturns, exchangesOf } from "..
 import { describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 import { webhookIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { secondAlertCreated } from "./probes.ts";
+import { secondAlertCreated } from "../alerts/checks.ts";
 import { type ComparedPair, relation } from "./relation.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 

@@ -8,8 +8,7 @@ import { type Discovery, probe } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
-import { alertCrossed } from "../alerts/probes.ts";
-import { listPages, pageOf } from "../listing/probes.ts";
+import { listPages, pageOf, requestsToList } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
@@ -133,12 +132,10 @@ const maxLimit = 20;
  */
 const maxTries = 2;
 
-const requestsToList = (pages: number): number => maxTries * (pages + 1);
-
 export const everyPageListed = probe(
   "all agents are listed on three pages",
   {
-    requests: (target) => (hasFewRequests(target) ? 0 : requestsToList(pageCount)),
+    requests: (target) => (hasFewRequests(target) ? 0 : requestsToList(pageCount, maxTries)),
     reads: true,
     stage: "exclusive",
     since,
@@ -157,8 +154,7 @@ async function listByLimit(
   total: number,
   { limit, count }: { readonly limit: number; readonly count: number },
 ): Promise<readonly Exchange[]> {
-  const list = (page: number): Promise<Exchange> => client.send("GET", `/agents?page=${page}&limit=${limit}`);
-  const { pages } = await listPages(list, Math.min(count, Math.ceil(total / limit)), maxTries);
+  const { pages } = await listPages(client, { limit, count: Math.min(count, Math.ceil(total / limit)), maxTries });
   return pages;
 }
 
@@ -171,7 +167,7 @@ const pagesByLimit = { 1: 3, 7: 2 } as const;
 export const pagesOfOtherLimitsListed = probeIfManyRequests(
   "some agents are listed with a limit of 1, and of 7",
   {
-    requests: sumOf(Object.values(pagesByLimit).map(requestsToList)),
+    requests: sumOf(Object.values(pagesByLimit).map((count) => requestsToList(count, maxTries))),
     reads: true,
     stage: "exclusive",
     since: "1.2",
@@ -181,25 +177,5 @@ export const pagesOfOtherLimitsListed = probeIfManyRequests(
     for (const [limit, count] of Object.entries(pagesByLimit))
       lists.push(await listByLimit(client, totalOf(discovery), { limit: Number(limit), count }));
     return lists;
-  },
-);
-
-export const secondAlertCreated = probeIfManyRequests(
-  "a second usage alert is created with the key of the first",
-  {
-    needs: ["receiver"],
-    requests: 1,
-    stage: "exclusive",
-    after: [alertCrossed],
-    creates: { alerts: 1 },
-    since,
-  },
-  async ({ client, given, recorder, target }): Promise<Exchange | null> => {
-    const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
-    const key = Object.values(target.keys).find(({ name }) => name === first?.key);
-    if (key === undefined) return null;
-    const { url } = given.receiver.open("alert-second", { secret: null, replies: [{ kind: "status", status: 204 }] });
-    const json = { type: "rate_limit", threshold: 98, webhook_url: url };
-    return client.as(key).send("POST", "/alerts", { json });
   },
 );

@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { runAndRedact } from "../src/app/judge/redacted-run.ts";
-import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-run.ts";
+import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-report.ts";
 import { libraryMessages } from "../src/library/scope.ts";
 import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
 import { patchesByName } from "../src/reference/catalogue.ts";
 import { fault, faults, type Patch } from "../src/reference/patch.ts";
-import { createKeyList, parseSigningKey } from "../src/report/statement/keys.ts";
+import { createKeyList, parseSigningKey } from "../src/report/statement/signatures.ts";
 import { serializeSigned } from "../src/report/statement/attestation.ts";
 import { statementOf } from "../src/report/statement/statement.ts";
-import { newestRequirements } from "../src/spec/requirements.ts";
+import { newestRequirements } from "../src/spec/clause.ts";
 import { suites } from "../src/suites/all.ts";
 import type { Target } from "../src/target/target.ts";
 

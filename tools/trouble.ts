@@ -2,8 +2,7 @@
 // tools/trouble.ts [TRIALS|60s|list] [AT ONCE] [FIRST SEED] [KIND…] [--write]`.
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { tableOf, troubles } from "../src/cli/testing/trouble/all-troubles.ts";
-import { type Tried, tryAll } from "../src/cli/testing/trouble/try-all.ts";
+import { tableOf, type Tried, troubles, tryAll } from "../src/cli/testing/trouble/try-all.ts";
 
 const isWritten = process.argv.includes("--write");
 const [trials = "200", atOnce = "2", first = "1", ...named] = process.argv

@@ -1,6 +1,5 @@
-import { quantile } from "../../src/base/statistics/quantile.ts";
-import { replayNights } from "../../src/report/history/testing/replay.ts";
-import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
+import { quantile } from "../../src/base/statistics/samples.ts";
+import { noChanges, replayNights, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
  * Simulates histories of 60 nightly runs, to tune how `conformance nightly` detects a slow-down. Run: `node

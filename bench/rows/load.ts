@@ -4,7 +4,7 @@ import { minRatio, maxRatio, type BenchRow, nothingToClose } from "../tool/row.t
 import { rmSync } from "node:fs";
 
 import { scenarios } from "../../src/load/scenarios.ts";
-import { embeddedLimits } from "../../src/app/load/embedded-environment.ts";
+import { embeddedLimits } from "../../src/app/load/trial-environment.ts";
 import { findEngines } from "../../src/app/load/available-engines.ts";
 import { tierNames } from "../../src/spec/tiers.ts";
 import { chooseTrials } from "../../src/load/trials.ts";

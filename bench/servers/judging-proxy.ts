@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { startProxy } from "../../src/app/proxy/run-proxy.ts";
 import { plainNetwork } from "../../src/base/network/network.ts";
-import { newestRequirements } from "../../src/spec/requirements.ts";
+import { newestRequirements } from "../../src/spec/clause.ts";
 
 const optionsSchema = z.object({ upstream: z.string() });
 

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 
 import { messageOf } from "../../src/base/errors.ts";
 import type { BenchRow, OpenRow, WorkSize, ComparedValue } from "./row.ts";
-import { median } from "../../src/base/statistics/quantile.ts";
+import { median } from "../../src/base/statistics/samples.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 export type MeasuredRow =

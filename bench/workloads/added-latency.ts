@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
 import { z } from "zod";
 
-import { quantile } from "../../src/base/statistics/quantile.ts";
+import { quantile } from "../../src/base/statistics/samples.ts";
 import { cpuMsSince, type Measurement } from "../measuring/measurement.ts";
 
 export const pacedSchema = z.object({

@@ -1,4 +1,4 @@
-import { countsIn, type RequirementSet } from "../spec/requirements.ts";
+import { countsIn, type RequirementSet } from "../spec/clause.ts";
 import { newestRequirementsFor } from "../report/model/requirements.ts";
 import { verdictParts, withProfileResults } from "./report/assemble-report.ts";
 import { reportedFindings } from "./report/findings.ts";

@@ -20,8 +20,8 @@ import { check, type Suite, suite } from "../run/judge/check.ts";
 import { breach, holds } from "../run/judge/finding.ts";
 import { probe } from "../run/probe.ts";
 import { unselectedMusts } from "../run/plan/selection.ts";
-import type { RequirementSet } from "../spec/requirements.ts";
-import { documentOf } from "./report-folder/read-report-document.ts";
+import type { RequirementSet } from "../spec/clause.ts";
+import { documentOf } from "./report-folder/saved-report.ts";
 import { rejudgeRun } from "./rejudge.ts";
 import { parseRequirements } from "./requirements.ts";
 

@@ -1,6 +1,5 @@
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
-import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
+import { line, UsageError } from "../base/line.ts";
+import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 /**
  * Returns the requirement set named `given`, or the newest set if `given` is undefined. `option` is the option's name

@@ -3,9 +3,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 
 import { errorCodeOrText } from "../base/errors.ts";
 import { replaceFile } from "../base/files/replace-file.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
-import { keyIdOf, parsePublicKey, createKeyList, parseKeyList } from "../report/statement/keys.ts";
+import { line, UsageError } from "../base/line.ts";
+import { keyIdOf, parsePublicKey, createKeyList, parseKeyList } from "../report/statement/signatures.ts";
 import { readTextFile } from "../base/read-file.ts";
 
 export const keyAlgorithms = ["ed25519", "p256"] as const;

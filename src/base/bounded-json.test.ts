@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { parseBoundedJson } from "./bounded-json.ts";
+import { parseBoundedJson } from "./parsing.ts";
 
 describe("JSON from outside", () => {
   const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;

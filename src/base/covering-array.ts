@@ -1,5 +1,5 @@
 import { once } from "./memoize.ts";
-import { seededNumbers } from "./statistics/random.ts";
+import { seededNumbers } from "./numbers.ts";
 
 /** A row of a covering array: one value for each dimension, by the dimension's name. */
 export type Row = Readonly<Record<string, string>>;

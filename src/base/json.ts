@@ -24,3 +24,10 @@ export function getPath(value: unknown, ...path: readonly string[]): unknown {
 
 /** Makes a type read-only at every depth. The types that zod infers are mutable. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;

@@ -57,3 +57,14 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   // Folder names such as `my_project-files` also begin like a key. But a real key has a long run of letters or digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }
+
+/** An error in the user's input. The message says what is wrong, where, and what to do. The exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageProblem";
+  declare readonly message: Line;
+
+  // oxlint-disable-next-line no-useless-constructor -- it takes only a line
+  constructor(message: Line) {
+    super(message);
+  }
+}

@@ -18,3 +18,20 @@ export const formatNumber = (value: number): string =>
   Number.isSafeInteger(value) ? String(value).replace(thousands, ",") : englishNumbers().format(value);
 
 const thousands = /\B(?=(?:\d{3})+$)/g;
+
+/** Creates a generator of random numbers in [0, 1) from a seed (mulberry32), for repeatable results. */
+export function seededNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
+  items
+    .map((item) => ({ item, weight: numbers() }))
+    .toSorted((one, other) => one.weight - other.weight)
+    .map(({ item }) => item);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { decodedSegment, encodedSegment } from "./path-segment.ts";
+import { decodedSegment, encodedSegment } from "./http.ts";
 
 it.each([
   ["a/b ?", "a%2Fb%20%3F"],

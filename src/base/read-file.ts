@@ -2,8 +2,7 @@ import { readFileSync, statSync, closeSync, constants, fstatSync, openSync, read
 
 import { errorCodeOrText } from "./errors.ts";
 import { parseHandwrittenJson } from "./parsing.ts";
-import { line } from "./line.ts";
-import { UsageError } from "./usage-error.ts";
+import { line, UsageError } from "./line.ts";
 
 /**
  * Reads a file that the user named. `what` begins the error message, such as "The baseline".

@@ -1,5 +1,6 @@
-import { splitToWidth, displayWidth } from "./display-width.ts";
+import { displayWidth, splitToWidth } from "./display-width.ts";
 import { formatNumber } from "./numbers.ts";
+import { styleText } from "node:util";
 
 /** Wraps text at blanks into lines of at most `width` columns. Does not break longer words. */
 export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
@@ -52,4 +53,17 @@ export function globOf(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
   const whole = new RegExp(`^${parts.join(".*")}$`, "i");
   return (name) => whole.test(name);
+}
+
+const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
+type Style = (typeof styles)[number];
+
+export type Paint = Readonly<Record<Style, (text: string) => string>>;
+
+export function createPaint(colour: boolean): Paint {
+  const painter =
+    (style: Style) =>
+    (text: string): string =>
+      colour && text !== "" ? styleText(style, text, { validateStream: false }) : text;
+  return Object.fromEntries(styles.map((style) => [style, painter(style)])) as Paint;
 }

@@ -1,9 +1,8 @@
 import { createInterface } from "node:readline/promises";
 
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { joinWithOr } from "../base/text.ts";
-import { UsageError } from "../base/usage-error.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { isLoopback } from "../target/base-url.ts";
 import type { Interruption } from "./interruption.ts";

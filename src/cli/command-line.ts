@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 
-import { decisiveExitCode, exitCodes } from "../base/exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../base/process-end.ts";
 import { catchFailures, formatUsageError, hasPrintedFailure, printHarnessError, registerKey } from "./errors.ts";
 import {
   exitCodeWithUnwrittenOutputs,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { exitCodes } from "../base/exit-codes.ts";
+import { exitCodes } from "../base/process-end.ts";
 import { withSignals, writeResults } from "./signals.ts";
 
 export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { comparisonSchema } from "../report/compare/comparison.ts";
-import { withoutContradiction } from "../report/testing/without-contradiction.ts";
+import { sampleFinding, sampleLoadRun, sampleReport, withoutContradiction } from "../report/testing/sample.ts";
 import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
-import { sampleFinding, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "compare-"));

@@ -2,12 +2,11 @@ import { messageOf, traceOf } from "../base/errors.ts";
 import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
-import { exitCodes } from "../base/exit-codes.ts";
+import { exitCodes } from "../base/process-end.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
-import { UsageError } from "../base/usage-error.ts";
-import { line, type Line } from "../base/line.ts";
+import { line, type Line, UsageError } from "../base/line.ts";
 
 let secrets: readonly Secret[] = [];
 

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 
-import { mostUsedOptions } from "./help-groups.ts";
-import { conformanceProgram } from "./program.ts";
+import { conformanceProgram, mostUsedOptions } from "./program.ts";
 
 /** A command by its full name, with its options and its help text. */
 interface Helped {

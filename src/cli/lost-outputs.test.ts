@@ -104,7 +104,7 @@ describe("a signal while results are written", () => {
   it("ends the command at once if it is the second", async () => {
     const moduleAt = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
     const code = `import { withSignals, writeResults } from ${moduleAt("signals.ts")};
-      import { handlePendingSignals } from ${moduleAt("../base/handle-pending-signals.ts")};
+      import { handlePendingSignals } from ${moduleAt("../base/process-end.ts")};
       await withSignals(() => writeResults(async () => { console.log("writing"); while (true) await handlePendingSignals(); }));`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", code], { env });
     await once(child.stdout, "data");

@@ -6,9 +6,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { findEngines } from "../app/load/available-engines.ts";
-import { createTestCa, type TestCa } from "../base/testing/test-ca.ts";
+import {
+  createTestCa,
+  type ForwardProxy,
+  forwardTo,
+  listening,
+  portOf,
+  startProxy,
+  type TestCa,
+} from "../base/testing/network.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
-import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../base/testing/proxy.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";

@@ -2,9 +2,8 @@ import { type Command, Option } from "commander";
 
 import { parseRequirements } from "../app/requirements.ts";
 import { parseDuration } from "../base/duration.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
-import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
+import { line, UsageError } from "../base/line.ts";
+import { newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 type OptionRow =
   | string

@@ -4,10 +4,15 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OutputFiles } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText } from "../base/errors.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
-import { followLinks, makeFolder, checkWritable, checkFolderWritable } from "../base/files/folders.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
-import { slug, timeInName } from "../base/files/file-names.ts";
+import {
+  checkFolderWritable,
+  checkWritable,
+  followLinks,
+  makeFolder,
+  slug,
+  timeInName,
+} from "../base/files/output-folders.ts";
+import { line, UsageError } from "../base/line.ts";
 import { onCommandEnd } from "./command.ts";
 import { flagForSetting } from "./options.ts";
 

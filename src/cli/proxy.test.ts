@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 
-import { createTestCa } from "../base/testing/test-ca.ts";
+import { createTestCa } from "../base/testing/network.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { findPatch } from "../reference/catalogue.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { readReport } from "../report/model/report-file.ts";
-import { type ServedReceiver, serveReceiver } from "../selftest/receivers/testing/serve-receiver.ts";
+import { type ServedReceiver, serveReceiver } from "../selftest/receivers/testing/receiver.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "receiver-"));

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { tryParseJson, getPath } from "../base/json.ts";
-import { listening, portOf } from "../base/testing/proxy.ts";
+import { listening, portOf } from "../base/testing/network.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";

@@ -1,12 +1,11 @@
 import type { ReportDocument } from "../report/model/report.ts";
 import { type FailedChecks, failedChecks, hasFailed } from "../app/judge/failed-checks.ts";
-import { readReportDocument } from "../app/report-folder/read-report-document.ts";
+import { readReportDocument } from "../app/report-folder/saved-report.ts";
 import { boundNames, boundTable, type RunBounds, withDefaultBounds, minCoverageSeed } from "../run/plan/bounds.ts";
 import { readProfile, selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { profileNames } from "../spec/profiles.ts";
 import { suites } from "../suites/all.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { line, UsageError } from "../base/line.ts";
 import { cliMessages } from "./messages.ts";
 import {
   flagForSetting,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { evidenceSchema } from "../evidence/evidence.ts";
 import { packageVersion } from "../base/package-root.ts";
-import { listening, portOf } from "../base/testing/proxy.ts";
+import { listening, portOf } from "../base/testing/network.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 
-import { handlePendingSignals } from "../base/handle-pending-signals.ts";
-import { exitCodes } from "../base/exit-codes.ts";
+import { exitCodes, handlePendingSignals } from "../base/process-end.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -2,8 +2,7 @@ import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
 import { nonEmpty, joinWithOr } from "../base/text.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { line, UsageError } from "../base/line.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/target-file-schema.ts";
 import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksOf } from "../target/target-file.ts";

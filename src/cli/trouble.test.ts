@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { startHarness } from "./testing/trouble/harness-process.ts";
 import { problemsOf, type QuietResults } from "./testing/trouble/judge-trial.ts";
-import { troubles } from "./testing/trouble/all-troubles.ts";
+import { troubles } from "./testing/trouble/try-all.ts";
 import { type LinkMode, startLink } from "./testing/trouble/link.ts";
 import type { Interference } from "./testing/trouble/preload.ts";
 import { inFolder, runTrial } from "./testing/trouble/trial.ts";

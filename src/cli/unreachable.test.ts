@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { formatNames } from "../report/formats/registry.ts";
-import { findJunitCase, junitSchemaErrors, parseJunit } from "../report/formats/testing/parse-junit.ts";
+import { findJunitCase, junitSchemaErrors, parseJunit } from "../report/formats/testing/read-formats.ts";
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { parseBoundedJson } from "../base/bounded-json.ts";
-import { is2xx } from "../base/http-status.ts";
+import { parseBoundedJson } from "../base/parsing.ts";
+import { is2xx } from "../base/http.ts";
 import type { DeepReadonly } from "../base/json.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import { headerNames } from "../spec/headers.ts";

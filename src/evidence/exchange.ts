@@ -1,8 +1,8 @@
 import { z } from "zod";
-
-import { tryParseJson, type DeepReadonly } from "../base/json.ts";
-import { parseBoundedJson } from "../base/bounded-json.ts";
+import { type DeepReadonly, getPath, tryParseJson } from "../base/json.ts";
+import { parseBoundedJson } from "../base/parsing.ts";
 import { memoizeByObject } from "../base/memoize.ts";
+import { createHash } from "node:crypto";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
 
@@ -130,3 +130,67 @@ export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchan
   const text = bodyText(exchange);
   return text === null ? undefined : parseBoundedJson(text);
 });
+
+const isEnvelope = (body: unknown): boolean =>
+  (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
+  (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
+
+/** Finds the object that holds a response's fields: the body, or its `data` or `data.result`. */
+export function endpointFields(body: unknown, known: readonly string[]): unknown {
+  if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
+  for (const inner of [getPath(body, "data", "result"), getPath(body, "data")])
+    if (known.some((name) => getPath(inner, name) !== undefined)) return inner;
+  return body;
+}
+
+/** Returns a success response's `data.result` or `data`, or else the body itself. */
+export function envelopeContent(body: unknown): unknown {
+  const data = getPath(body, "data");
+  const result = getPath(data, "result");
+  if (getPath(body, "status") !== "success" || Array.isArray(data)) return body;
+  return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
+}
+
+/** A request of a client under test, and its response. Times are milliseconds since the start of the run. */
+export interface ClientCall {
+  /**
+   * `sentMs` is the time when the harness received the request's head. `endMs` is the time just before the harness
+   * wrote the response's last byte.
+   */
+  readonly exchange: Exchange;
+  /** The failure that the harness injected, such as `429`; `null` if the client got the server's own response. */
+  readonly trouble: string | null;
+  /** The time at which the client disconnected early; `null` if the client stayed connected. */
+  readonly leftMs: number | null;
+  readonly receivedUnixMs: number;
+}
+
+export type CommandEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "killed"; readonly signal: string }
+  | { readonly kind: "timed out"; readonly afterMs: number }
+  | { readonly kind: "interrupted" };
+
+/** A run of a client: normal, with legal but unusual responses, or with injected failures such as 503. */
+export type RunStage = "plain" | "legal" | "failing";
+
+export interface CommandRun {
+  readonly stage: RunStage;
+  readonly calls: readonly ClientCall[];
+  readonly end: CommandEnd;
+}
+
+export function requestHeaderValues({ headers }: Pick<SentRequest, "headers">, name: string): string[] {
+  const wanted = name.toLowerCase();
+  return headers.filter(([each]: Header) => each.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+/** Returns the path and query of a request, exactly as the client sent them. */
+export const requestTarget = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+
+export function requestIdentity(request: SentRequest): string {
+  const { method, body } = request;
+  const content = body.kind === "text" ? body.text : body.kind === "base64" ? body.base64 : "";
+  const hash = body.kind === "cut" ? body.sha256 : createHash("sha256").update(content).digest("hex");
+  return `${method} ${requestTarget(request)} ${hash}`;
+}

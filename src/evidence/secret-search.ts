@@ -1,5 +1,11 @@
-import { type Secret, type SecretEncoding, encodingsOf, minLeakLength, replacementName } from "./secret.ts";
-import { unescapeOnce } from "./unescape.ts";
+import {
+  encodingsOf,
+  minLeakLength,
+  replacementName,
+  type Secret,
+  type SecretEncoding,
+  unescapeOnce,
+} from "./secret.ts";
 
 /** A part of a text that contains a secret, or enough of it to count as a leak. */
 export interface SecretMatch {

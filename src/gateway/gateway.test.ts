@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { ClientCall } from "../evidence/client-call.ts";
+import type { ClientCall } from "../evidence/exchange.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import {
   jsonEdits,

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-import type { ClientCall } from "../evidence/client-call.ts";
-import type { Header, SentRequest } from "../evidence/exchange.ts";
+import type { ClientCall, Header, SentRequest } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
 import { recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";

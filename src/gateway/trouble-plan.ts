@@ -1,13 +1,13 @@
 import {
   type ClientCall,
-  requestIdentity,
   requestHeaderValues,
-  type RunStage,
+  requestIdentity,
   requestTarget,
-} from "../evidence/client-call.ts";
-import type { SentRequest } from "../evidence/exchange.ts";
-import { is2xx } from "../base/http-status.ts";
-import { seededNumbers } from "../base/statistics/random.ts";
+  type RunStage,
+  type SentRequest,
+} from "../evidence/exchange.ts";
+import { is2xx } from "../base/http.ts";
+import { seededNumbers } from "../base/numbers.ts";
 import { endpointCalled, type EndpointName } from "../spec/endpoints.ts";
 import type { ChooseTrouble } from "./gateway.ts";
 import {

@@ -1,6 +1,5 @@
-import type { Level } from "../spec/clause.ts";
+import type { Level, RequirementSet } from "../spec/clause.ts";
 import { clauseOf } from "../spec/clauses.ts";
-import type { RequirementSet } from "../spec/requirements.ts";
 import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type CheckSelection, selectSuites } from "./scope.ts";

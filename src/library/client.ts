@@ -1,4 +1,4 @@
-import { assertCommand } from "../app/client/run-command.ts";
+import { assertCommand } from "../app/client/client-session.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
 import { line } from "../base/line.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";

@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../report/model/report.ts";
 
-export { UsageError as UsageProblem } from "../base/usage-error.ts";
+export { UsageError as UsageProblem } from "../base/line.ts";
 
 /** Thrown if nothing was judged, for example because the target cannot be reached. */
 export class NothingToJudge extends Error {

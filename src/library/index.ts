@@ -27,17 +27,17 @@ export { NothingToJudge, UsageProblem } from "./errors.ts";
 export { type ReferenceServer, type ServerOptions, startServer } from "./server.ts";
 export type { KeyTraits, ReferenceKey, RequestLine } from "../reference/reference.ts";
 export type { DeploymentChange } from "../reference/server/deployments.ts";
-export type { HealthStatus } from "../spec/events.ts";
+export type { HealthStatus } from "../spec/events-and-errors.ts";
 export type { TierName } from "../spec/tiers.ts";
 
 export { type BehaviourEntry, type CheckEntry, faults, listChecks, variants } from "./catalogue.ts";
 export type { Level } from "../spec/clause.ts";
-export { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
+export { newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
 export type { Digests } from "../report/statement/statement.ts";
-export { readReportDocument as readReport } from "../app/report-folder/read-report-document.ts";
+export { readReportDocument as readReport } from "../app/report-folder/saved-report.ts";
 export { renderHtml } from "../report/html/render-html.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 
 import { writeAndRename } from "../app/report-folder/write-files.ts";
-import { makeFolder } from "../base/files/folders.ts";
+import { makeFolder } from "../base/files/output-folders.ts";
 import { compareReports } from "../report/compare/compare-reports.ts";
 import type { Comparison } from "../report/compare/comparison.ts";
 import {
@@ -21,8 +21,7 @@ import {
   unavailableReason,
 } from "../report/formats/registry.ts";
 import { renderTerminal } from "../report/terminal/render-terminal.ts";
-import { line, fromOutside } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { fromOutside, line, UsageError } from "../base/line.ts";
 import type { Judged } from "./judge.ts";
 
 /** Writes `report.json` and `evidence.json` into a folder. If writing fails, the folder stays as it was. */

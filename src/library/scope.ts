@@ -1,12 +1,11 @@
 import { parseRequirements } from "../app/requirements.ts";
-import type { RequirementSet } from "../spec/requirements.ts";
+import type { RequirementSet } from "../spec/clause.ts";
 import { boundNames, boundTable, type RunBounds, withDefaultBounds, minCoverageSeed } from "../run/plan/bounds.ts";
 import { readProfile, type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Profile } from "../spec/profiles.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { line, UsageError } from "../base/line.ts";
 import { createMessages } from "../app/messages/messages.ts";
 
 /** Patterns that select checks: a clause id, a check id, a suite title, or a glob such as `SSE-*`. */

@@ -6,7 +6,7 @@ import { readRecordedFile } from "../app/recording/read-recording.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { line } from "../base/line.ts";
 import { once } from "../base/memoize.ts";
-import type { RequirementSet } from "../spec/requirements.ts";
+import type { RequirementSet } from "../spec/clause.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readBaseUrl } from "../target/base-url.ts";
 import { readNetwork } from "../target/network-settings.ts";

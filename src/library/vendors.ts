@@ -1,8 +1,7 @@
 import { findEngines } from "../app/load/available-engines.ts";
 import { defaultLoadParameters } from "../app/load/plan-load.ts";
-import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
+import { defaultConcurrency, type ListedVendor } from "../app/vendors/judge-vendor.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
-import type { ListedVendor } from "../app/vendors/vendors-file.ts";
 import type { VendorComparison } from "../report/vendors/comparison.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
 import { UsageProblem } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
-import { is2xx } from "../base/http-status.ts";
+import { is2xx } from "../base/http.ts";
 import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/load-evidence.ts";
 
 /** A group of responses whose latencies share a histogram: `admitted` (2xx), `refused` (429) or `other`. */

@@ -1,21 +1,88 @@
 import { setTimeout as sleep } from "node:timers/promises";
-
-import { is2xx } from "../base/http-status.ts";
-import { type KeyRole, type Scenario } from "./scenarios.ts";
+import { is2xx } from "../base/http.ts";
+import type { KeyRole, Scenario } from "./scenarios.ts";
 import { type Delivery, deliveryJson, hasValidSignature } from "../evidence/delivery.ts";
-import { bodyJson, statusOf } from "../evidence/exchange.ts";
+import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
 import { getPath } from "../base/json.ts";
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import { type Engine, type EngineOptions } from "./engine.ts";
+import { type Engine, type EngineOptions, EngineProblem } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
 import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./judge/target-loss.ts";
 import { agentPath } from "../run/send/client.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
-import { registerWebhook, sendJson } from "./register-webhook.ts";
 import { TargetDied } from "./target-watch.ts";
+import { isGatewayError } from "../run/send/retry.ts";
+
+const hookSecret = "load-webhook-secret";
+/** How long to retry while the target is unreachable, as during a deployment. */
+const awayForMs = 8000;
+const webhookPauseMs = 1000;
+
+/** Registers a webhook. Each retry uses a new address, because an earlier attempt may have succeeded unnoticed. */
+export async function registerWebhook(
+  scenario: Scenario,
+  options: EngineOptions,
+  receiver: Receiver | null,
+  wire: Transport,
+): Promise<Hook> {
+  if (receiver === null)
+    throw new EngineProblem(
+      `${scenario.name} needs a receiver that the target can reach: name one in the target file's "webhooks".`,
+    );
+  for (const untilMs = epochMs() + awayForMs; ;) {
+    const { hook, exchange } = await tryToRegister(scenario, options, receiver, wire);
+    const { answer } = exchange;
+    const status = statusOf(exchange);
+    if (status === 200 || status === 201) return hook;
+    const problem = `POST /webhooks answered ${status ?? "nothing"}`;
+    if (answer.kind === "answered" && !isGatewayError(answer))
+      throw new EngineProblem(`The target did not accept the webhook of ${scenario.name}: ${problem}.`);
+    if (epochMs() >= untilMs)
+      throw new TargetDied(`the target is away: for ${awayForMs / 1000} s, ${problem} or a gateway's error`);
+    await sleep(webhookPauseMs, undefined, { signal: options.signal });
+  }
+}
+
+async function tryToRegister(
+  scenario: Scenario,
+  options: EngineOptions,
+  receiver: Receiver,
+  wire: Transport,
+): Promise<{ readonly hook: Hook; readonly exchange: Exchange }> {
+  const name = `load-${scenario.name}-${Math.floor(epochMs())}`;
+  const hook = receiver.open(name, { secret: hookSecret, replies: [] });
+  const exchange = await sendJson(options, wire, "POST", "/webhooks", {
+    url: hook.url,
+    events: ["agent.completed"],
+    agent_id: options.agents.answering,
+    secret: hookSecret,
+  });
+  return { hook, exchange };
+}
+
+/** Sends a request of the harness itself, outside the load, with the main key. */
+function sendJson(
+  options: EngineOptions,
+  wire: Transport,
+  method: string,
+  path: string,
+  json: unknown,
+): Promise<Exchange> {
+  return wire.open({
+    method,
+    url: options.baseUrl + path,
+    headers: [
+      ["authorization", `Bearer ${options.keys.main ?? ""}`],
+      ["accept", "application/json"],
+      ...(json === null ? [] : [["content-type", "application/json"] as const]),
+    ],
+    body: json === null ? null : JSON.stringify(json),
+    key: "main",
+  }).finished;
+}
 
 export interface Instrumentation {
   readonly receiver: Receiver | null;
@@ -173,7 +240,7 @@ function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
   return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
 }
 
-export function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
+function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
   const completed = deliveries.filter((delivery) => getPath(deliveryJson(delivery), "type") === "agent.completed");
   const ids = completed.map((delivery) => getPath(deliveryJson(delivery), "data", "request_id"));
   const distinctRequests = new Set(ids.filter((id) => typeof id === "string")).size;

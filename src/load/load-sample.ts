@@ -1,5 +1,5 @@
 import { rounded } from "../base/numbers.ts";
-import { parseBoundedJson } from "../base/bounded-json.ts";
+import { parseBoundedJson } from "../base/parsing.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { malformedHeaders } from "../rules/limits/header-rules.ts";
 import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";

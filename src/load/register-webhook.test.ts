@@ -9,7 +9,7 @@ import { startLocal } from "../receiver/testing/senders.ts";
 import { openTransport } from "../wire/transport.ts";
 import { EngineProblem, type EngineOptions } from "./engine.ts";
 import { epochMs } from "./load-sample.ts";
-import { registerWebhook } from "./register-webhook.ts";
+import { registerWebhook } from "./instrumented-run.ts";
 import { scenarioNamed } from "./scenarios.ts";
 
 /**

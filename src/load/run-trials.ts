@@ -2,8 +2,7 @@ import { userAgent } from "../base/package-root.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
-import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
-import { assertOpenFiles } from "../base/open-files.ts";
+import { assertOpenFiles, HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { isAboutCounts } from "../run/disturbances/disturbance.ts";
 import { describeSkip, type Messages, need, type SkipReason, type SkipText } from "../run/skip-reason.ts";
 import { type Engine, type EngineOptions, EngineProblem, type LoadProgress, unsupportedReason } from "./engine.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { clauses } from "../spec/clauses.ts";
-import { embeddedLimits } from "../app/load/embedded-environment.ts";
+import { embeddedLimits } from "../app/load/trial-environment.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { referenceTiers } from "../reference/keys.ts";
 import { unsupportedReason } from "./engine.ts";

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { limitConnections, maxConnections } from "./connections.ts";
+import { limitConnections, maxConnections } from "./server.ts";
 import type { Hook, Receiver } from "./receiver.ts";
 import { headOf, openSocket, post, startLocal } from "./testing/senders.ts";
 

@@ -2,11 +2,22 @@ import { randomBytes } from "node:crypto";
 
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
-import { limitConnections } from "./connections.ts";
+import {
+  baseUrlFor,
+  describeUnreachable,
+  formatAddress,
+  limitConnections,
+  listen,
+  openServer,
+  readListenAddress,
+} from "./server.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
-import { type IgnoredCounts, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
-import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
-import { limitKeptConnections } from "./send-reply.ts";
+import {
+  createRequestHandler,
+  type IgnoredCounts,
+  limitKeptConnections,
+  type ReceiverClock,
+} from "./request-handler.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";

@@ -1,4 +1,4 @@
-import type { HealthStatus } from "../spec/events.ts";
+import type { HealthStatus } from "../spec/events-and-errors.ts";
 
 /** How an agent fails. `afterChunks`: number of chunks that a stream sends before the failure. */
 export type Failure =

@@ -1,4 +1,4 @@
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./behaviour/transport.ts";
 
 /** The causes of errors. `behaviour/errors.ts` maps each cause to a status and an error code. */
 export const errorCauses = [

@@ -1,5 +1,5 @@
 import { authenticationFaults } from "./faults/authentication.ts";
-import { concurrencyFaults } from "./faults/concurrency.ts";
+import { concurrencyFaults, tokenFaults } from "./faults/concurrency.ts";
 import { deliveryFaults } from "./faults/deliveries.ts";
 import { deliveryPolicyFaults } from "./faults/delivery-policy.ts";
 import { headerFaults } from "./faults/headers.ts";
@@ -7,7 +7,6 @@ import { healthFaults } from "./faults/health.ts";
 import { invokeFaults } from "./faults/invoke.ts";
 import { keyFaults } from "./faults/keys.ts";
 import { limitFaults } from "./faults/limits.ts";
-import { tokenFaults } from "./faults/tokens.ts";
 import { otherEndpointFaults } from "./faults/other-endpoints.ts";
 import { rareCaseFaults } from "./faults/rare-cases.ts";
 import { rareRequestFaults } from "./faults/rare-requests.ts";
@@ -22,8 +21,7 @@ import { limitVariants } from "./variants/limits.ts";
 import { otherEndpointVariants } from "./variants/other-endpoints.ts";
 import { streamVariants } from "./variants/stream.ts";
 import type { Patch } from "./patch.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { line, UsageError } from "../base/line.ts";
 
 export const allFaults: readonly Patch[] = [
   ...requestFaults,

@@ -13,13 +13,14 @@ import { systemClock, virtualClock } from "./clock.ts";
 import { referenceKeys, referenceTiers } from "./keys.ts";
 import { allFaults } from "./catalogue.ts";
 import { startReference, type Reference, type RequestLine } from "./reference.ts";
-import { runPython, withoutPython } from "./testing/clients/python.ts";
 import {
-  descriptionChecks,
-  runSchemathesis,
-  healthyServerChecks,
   type Campaign,
-} from "./testing/clients/schemathesis.ts";
+  descriptionChecks,
+  healthyServerChecks,
+  runPython,
+  runSchemathesis,
+  withoutPython,
+} from "./testing/clients/python.ts";
 
 const roomy = { perHour: 1e9, perMinute: 1e9, concurrent: 1000, burst: 1e9, tokensPerMonth: 1e12 };
 const { failing, failingInStream, overloaded, unhealthy, timingOut, timingOutByDefault, ...healthyRoles } =

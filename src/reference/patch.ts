@@ -1,14 +1,35 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { rateLimitHeaders } from "../spec/headers.ts";
 import type { ErrorBodyInput, ErrorCause } from "./api-error.ts";
-import type { Credentials } from "./behaviour/authentication.ts";
-import { standardBehaviour, type Behaviour } from "./behaviour/behaviour.ts";
-import { formB } from "./behaviour/errors.ts";
-import type { HeadInput } from "./behaviour/transport.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
+import { formB, standardErrors } from "./behaviour/errors.ts";
+import { type Endpoint, type HeadInput, standardTransport } from "./behaviour/transport.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
 import type { WindowName } from "./limits/windows.ts";
+import { standardAlerts, standardWebhooks } from "./behaviour/webhooks.ts";
+import { standardBatches, standardDetails, standardHealthListUsage } from "./behaviour/other-endpoints.ts";
+import { standardDeliveries } from "./behaviour/deliveries.ts";
+import { standardInvoke, standardStream } from "./behaviour/execution.ts";
+import { standardLimits } from "./behaviour/limits.ts";
+
+/** All decisions of the server, such as the status of an error. Faults and variants replace single functions. */
+export const standardBehaviour = {
+  ...standardDeliveries,
+  ...standardWebhooks,
+  ...standardAlerts,
+  ...standardTransport,
+  ...standardAuthentication,
+  ...standardErrors,
+  ...standardLimits,
+  ...standardInvoke,
+  ...standardStream,
+  ...standardHealthListUsage,
+  ...standardBatches,
+  ...standardDetails,
+};
+
+export type Behaviour = typeof standardBehaviour;
 
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 

@@ -1,7 +1,7 @@
 import type { TierName } from "../spec/tiers.ts";
 import type { AgentFile } from "./agent-file.ts";
 import { agentsByRole } from "./agents.ts";
-import type { Behaviour } from "./behaviour/behaviour.ts";
+import { applyPatches, type Behaviour, type Patch } from "./patch.ts";
 import { isVirtualClock, systemClock, type Clock } from "./clock.ts";
 import {
   keyRing,
@@ -12,7 +12,6 @@ import {
   referenceTiers,
   type TierTable,
 } from "./keys.ts";
-import { applyPatches, type Patch } from "./patch.ts";
 import { createApp, type RequestLine } from "./server/app.ts";
 import {
   deploy,

@@ -5,13 +5,18 @@ import { describe, expect, it } from "vitest";
 
 import { runsOf } from "../base/testing/test-scope.ts";
 import { comparisonSchema } from "./compare/comparison.ts";
-import { renderComparisonMarkdown } from "./compare/markdown.ts";
+import { renderComparisonMarkdown, renderComparisonTerminal } from "./compare/render-text.ts";
 import { renderComparisonPage } from "./compare/page.ts";
-import { renderComparisonTerminal } from "./compare/terminal.ts";
-import { comparisonWithText } from "./compare/testing/comparison-with-text.ts";
-import { nightWithText } from "./history/testing/night-with-text.ts";
-import { replayNights } from "./history/testing/replay.ts";
-import { noChanges, simulateNights } from "./history/testing/simulate-nights.ts";
+import {
+  comparisonWithText,
+  documentsWithText,
+  hostileDocument,
+  hostileText,
+  hostileTexts,
+  nightWithText,
+  withHostileText,
+} from "./testing/hostile.ts";
+import { noChanges, replayNights, simulateNights } from "./history/testing/simulate-nights.ts";
 import { renderTrendPage } from "./history/trend/page.ts";
 import { renderVendorsMarkdown } from "./vendors/markdown.ts";
 import { renderVendorsPage } from "./vendors/page.ts";
@@ -25,15 +30,18 @@ import { renderCtrf } from "./formats/ctrf.ts";
 import { renderHar } from "./formats/har.ts";
 import { renderJunit } from "./formats/junit.ts";
 import { renderMarkdown } from "./formats/markdown.ts";
-import { parseHar } from "./formats/testing/parse-har.ts";
-import { countJunitCases, junitSchemaErrors } from "./formats/testing/parse-junit.ts";
-import { expectHarmless, linesOutsideFences, countTableCells } from "./formats/testing/markdown-lines.ts";
+import {
+  countJunitCases,
+  countTableCells,
+  expectHarmless,
+  junitSchemaErrors,
+  linesOutsideFences,
+  parseHar,
+} from "./formats/testing/read-formats.ts";
 import { renderHtml } from "./html/render-html.ts";
 import { brokenDocument, loadDocument } from "./html/testing/sample-documents.ts";
-import { withHostileText } from "./html/testing/add-hostile-text.ts";
 import { renderTerminal } from "./terminal/render-terminal.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
-import { documentsWithText, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
 /** A check of one format: renders the value, and fails if a text in it breaks out of the format. */
 type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;

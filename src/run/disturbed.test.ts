@@ -6,8 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../reference/catalogue.ts";
-import type { Behaviour } from "../reference/behaviour/behaviour.ts";
-import { fault, faults, type Patch } from "../reference/patch.ts";
+import { type Behaviour, fault, faults, type Patch } from "../reference/patch.ts";
 import { suites as allSuites } from "../suites/all.ts";
 import { runSuites, type RunOptions } from "./run.ts";
 import { mainKey } from "./plan/needs.ts";

@@ -1,17 +1,78 @@
 import { shareClock } from "./time/shared-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
-import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
+import { hasFewRequests, type Need, type ResolvedNeeds, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
 import { receiverByAttempt } from "./run-receiver.ts";
-import { trackInterruptions } from "./interruptions.ts";
 import { isReview, runOrSkip, type StageContext, type TimedContext } from "./run-probe.ts";
 import type { Pacer } from "./send/pacer.ts";
-import type { PlannedProbe, ProbeRun } from "./plan/plan.ts";
+import type { PlannedProbe, ProbeRun, ProbeRunResult } from "./plan/plan.ts";
 import { type LimitTest, type ProbeContext, probeDeadlineMs } from "./probe.ts";
 import { buildSchedule } from "./plan/schedule.ts";
-import { withReservedWait, type RunClock } from "./time/run-clock.ts";
+import { type RunClock, withReservedWait } from "./time/run-clock.ts";
+import type { OutageMonitor } from "./send/outages.ts";
 
-export interface ExecutionResult {
+/** After this many interruptions by outages, a probe does not run again. */
+const maxInterruptions = 2;
+
+interface Interruptions {
+  readonly begin: (each: PlannedProbe) => void;
+  /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
+  readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
+  readonly takeFromRerunList: (each: PlannedProbe) => boolean;
+  readonly takeNextToRerun: () => PlannedProbe | undefined;
+  /**
+   * Returns the `isJudgedLater` probes that an outage has affected, e.g. by preventing webhook retries. These probes
+   * must run again.
+   */
+  readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
+  readonly lostResult: () => ProbeRunResult;
+  readonly reason: () => string | null;
+}
+
+function trackInterruptions(outages: OutageMonitor): Interruptions {
+  const begunAt = new Map<PlannedProbe, number>();
+  const counts = new Map<PlannedProbe, number>();
+  const waiting: PlannedProbe[] = [];
+  let isLeft = false;
+
+  const lost = (): ProbeRunResult => {
+    isLeft = true;
+    return { kind: "skipped", reason: outages.describe() ?? "the target was lost", needs: null };
+  };
+
+  return {
+    begin: (each) => void begunAt.set(each, outages.count()),
+    resultOf: (each, result) => {
+      // Probes of the stage `review` only read recorded evidence, which an outage does not change.
+      if (begunAt.get(each) === outages.count() || each.skip !== null || each.probe.stage === "review") return result;
+      if (outages.isDead()) return lost();
+      const count = (counts.get(each) ?? 0) + 1;
+      counts.set(each, count);
+      if (count >= maxInterruptions) return lost();
+      waiting.push(each);
+      return null;
+    },
+    takeFromRerunList: (each) => {
+      const at = waiting.indexOf(each);
+      if (at !== -1) waiting.splice(at, 1);
+      return at !== -1;
+    },
+    takeNextToRerun: () => waiting.shift(),
+    lostResult: lost,
+    outdated: (runs) =>
+      [...runs].flatMap(({ planned, result }) =>
+        planned.probe.per === "target" &&
+        planned.probe.isJudgedLater === true &&
+        result.kind === "ran" &&
+        begunAt.get(planned) !== outages.count()
+          ? [planned]
+          : [],
+      ),
+    reason: () => (isLeft || outages.hasSuspects() ? outages.describe() : null),
+  };
+}
+
+interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
   readonly stopped: string | null;
 }

@@ -5,7 +5,7 @@ import { check, suite } from "./judge/check.ts";
 import { breach, holds } from "./judge/finding.ts";
 import { planProbes, type ProbeRun } from "./plan/plan.ts";
 import { type Probe, probe } from "./probe.ts";
-import { aTarget } from "./testing/targets.ts";
+import { aTarget } from "./testing/values.ts";
 
 const send = (name: string, traits: Partial<Parameters<typeof probe>[1]> = {}): Probe =>
   probe(name, { requests: 1, ...traits }, () => Promise.resolve({}));

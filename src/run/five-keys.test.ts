@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import { sampleOf } from "../base/testing/test-scope.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
+import { startFastForwardServer } from "../reference/testing/test-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import { selectChecks } from "./plan/selection.ts";
 import { runSuites } from "./run.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 const tierByKey = { free: "free", second: "free", pro: "pro", team: "team", enterprise: "enterprise" } as const;
 

@@ -6,9 +6,9 @@ import { suites } from "../suites/all.ts";
 import type { Stage } from "./probe.ts";
 import { type RunOptions, runSuites } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
-import { type FastForwardServer, startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
+import { type FastForwardServer, startFastForwardServer } from "../reference/testing/test-server.ts";
 import type { Target } from "../target/target.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 

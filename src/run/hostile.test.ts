@@ -16,7 +16,7 @@ import {
   startHostile,
   startHostileAfterDiscovery,
 } from "../wire/testing/hostile.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
 /** Time for a first answer while twelve hostile targets keep this process busy. */

@@ -5,7 +5,7 @@ import { suites } from "../suites/all.ts";
 import { type HostileServer, startAnsweringServer } from "../wire/testing/hostile.ts";
 import { runSuites } from "./run.ts";
 import { selectChecks } from "./plan/selection.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 const key = "ab_key_of_a_vendor";
 const ops = new Set<string>();

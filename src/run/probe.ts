@@ -8,7 +8,7 @@ import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
 import type { Enabler } from "./skip-reason.ts";
 import type { RunClock } from "./time/run-clock.ts";
 import type { KeyState } from "../spec/dimensions.ts";
-import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
+import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 
-import { startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
+import { startFastForwardServer } from "../reference/testing/test-server.ts";
 import { fixedWindow, hideUntilRefusal, type Limiter, tokenBucket, windowsOf } from "../reference/limits/windows.ts";
 import { variant, variants } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import { runSuites } from "./run.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 const latencyMs = 300;
 

@@ -1,6 +1,6 @@
 import { traceOf } from "../base/errors.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { countBelow, sortedBy } from "../base/sorted.ts";
+import { countBelow, sortedBy } from "../base/lists.ts";
 import { type Sample, sampleOf } from "../rules/limits/sample.ts";
 import { type ClockControl, defaultKeyTraits, type Target } from "../target/target.ts";
 import type { Suite } from "./judge/check.ts";

@@ -4,18 +4,19 @@ import { publishedEndpoints } from "../spec/endpoints.ts";
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { isLoopback } from "../target/base-url.ts";
-import type { Target } from "../target/target.ts";
+import type { Target, TargetKey } from "../target/target.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport, type OutgoingRequest } from "../wire/transport.ts";
 import { defaultBounds, maxRequestsFor, type RunBounds } from "./plan/bounds.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import type { ClientContext } from "./send/send-request.ts";
-import { startPacer } from "./send/pacer.ts";
-import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
-import { startRecorder } from "./send/recorder.ts";
+import { type Pacer, startPacer } from "./send/pacer.ts";
+import { defaultDeadAfterMs, defaultIdlePollMs, noOutages, type Outage, watchOutages } from "./send/outages.ts";
+import { type Recorder, startRecorder } from "./send/recorder.ts";
 import { isGatewayError } from "./send/retry.ts";
-import { startRunClock, type Timers } from "./time/run-clock.ts";
+import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
+import { type Client, openClient } from "./send/client.ts";
 
 export interface SendingOptions extends Partial<RunBounds> {
   readonly target: Target;
@@ -115,4 +116,56 @@ async function repeatExchange(
   };
   recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
   return exchange;
+}
+
+interface ShortSessionOptions {
+  readonly target: Target;
+  readonly key: TargetKey;
+  readonly maxRequests: number;
+  readonly maxWaitMs: number;
+  readonly readOnly?: boolean;
+  readonly signal: AbortSignal;
+  readonly onWait?: (ms: number, why: string) => void;
+  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
+}
+
+interface ShortSession {
+  readonly client: Client;
+  readonly pacer: Pacer;
+  readonly recorder: Recorder;
+  readonly time: RunClock;
+}
+
+/** Opens a client for a few requests outside a run, calls `use` with it, and closes it. */
+export async function inShortSession<T>(
+  { target, key, maxRequests, maxWaitMs, readOnly = false, signal, onWait, onHarnessLimit }: ShortSessionOptions,
+  use: (session: ShortSession) => Promise<T>,
+): Promise<T> {
+  const time = startRunClock({ clock: null, maxWaitMs, signal, onWait });
+  const transport = openTransport({
+    now: time.now,
+    clockOffsetMs: time.clockOffsetMs,
+    network: target.network,
+    ...(onHarnessLimit && { onHarnessLimit }),
+  });
+  const pacer = startPacer(time, (each) => limitsOf(each, target));
+  const recorder = startRecorder();
+  const parts = {
+    baseUrl: target.baseUrl,
+    requestTarget: target,
+    transport,
+    recorder,
+    pacer,
+    time,
+    outages: noOutages,
+  };
+  const stop = (): void => void transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const client = openClient({ ...defaultBounds, ...parts, maxRequests, readOnly, signal }, key);
+    return await use({ client, pacer, recorder, time });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await transport.close();
+  }
 }

@@ -1,14 +1,25 @@
 import type { Target } from "../target/target.ts";
-import type { StageContext } from "./run-probe.ts";
+import { type StageContext, unlimitedBudget } from "./run-probe.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
-import { unlimitedBudget } from "./plan/request-budget.ts";
 import { createContext } from "./run-context.ts";
-import { brokenRun, type RunResult } from "./run-result.ts";
+import {
+  brokenRun,
+  judgeAndRecord,
+  type RunResult,
+  stoppedTooEarly,
+  type UnjudgedReason,
+  unjudgedRun,
+} from "./run-result.ts";
 import type { ClientContext } from "./send/send-request.ts";
-import { startStopSignal } from "./time/stop-signal.ts";
+import { describeStop, startStopSignal } from "./time/stop-signal.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
+import { sampleOf } from "../rules/limits/sample.ts";
+import { executeStages } from "./execute.ts";
+import type { ClientSession, DeliverySender, OutgoingDelivery, SentDelivery } from "./party-session.ts";
+import { TargetUnavailable } from "./skip-reason.ts";
 
-export interface PartyRunOptions {
+interface PartyRunOptions {
   /** The client or receiver that the run tests. The type `Target` describes clients and receivers, too. */
   readonly target: Target;
   readonly suites: readonly Suite[];
@@ -21,7 +32,7 @@ export interface PartyRunOptions {
  * Plans the probes of a client or a receiver, and passes them to `runProbes`. This callback must call `onProbe` after
  * each probe.
  */
-export async function runParty(
+async function runParty(
   options: PartyRunOptions,
   maxMs: number,
   runProbes: (
@@ -50,7 +61,7 @@ export async function runParty(
   }
 }
 
-export const partyStageContext = ({
+const partyStageContext = ({
   time,
   signal,
   outages,
@@ -66,3 +77,133 @@ export const partyStageContext = ({
   availableRequests: () => Infinity,
   budget: unlimitedBudget,
 });
+
+interface ClientRunOptions extends PartyRunOptions {
+  /** Starts the client's command. The returned session must record each exchange, and end the command on `signal`. */
+  readonly open: (tools: {
+    readonly record: (exchange: Exchange) => void;
+    readonly signal: AbortSignal;
+  }) => ClientSession;
+}
+
+/** Runs the command of a client, and judges the requests that the client sent. The promise never rejects. */
+export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
+  runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
+
+/** Node's longest timer, so probes have no real deadline. Instead, each run of the client's command has a deadline. */
+const probeDeadlineMs = 2 ** 31 - 1;
+
+async function runClientProbes(
+  options: ClientRunOptions,
+  planned: readonly PlannedProbe[],
+  context: ClientContext,
+  onProbe: (run: ProbeRun) => void,
+): Promise<RunResult> {
+  const { target, open } = options;
+  const { signal, recorder } = context;
+  const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
+  // An interrupt ends the command at once, but the current probe must still return its evidence.
+  const afterProbe = new AbortController();
+  const { runs, stopped } = await executeStages(planned, {
+    ...partyStageContext(context),
+    signal: afterProbe.signal,
+    onProbe: (run) => {
+      onProbe(run);
+      if (signal.aborted) afterProbe.abort(signal.reason);
+    },
+    probeDeadlineMs,
+    perform: (each) => observeProbe(each, session),
+  });
+  const hasRun = runs.some(({ result }) => result.kind !== "skipped");
+  const why = stopped ?? (signal.aborted ? describeStop(signal) : null);
+  if (why !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(why));
+  return { kind: "judged", stopped: why, ...judgeAndRecord(options, context, { target, runs }) };
+}
+
+function observeProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {
+  if (probe.observe === undefined) throw new Error(`the probe "${probe.name}" judges no client`);
+  return probe.observe(session);
+}
+
+export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
+  readonly headers: readonly Header[];
+}
+
+interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
+
+/** Maximum duration of a run. If the receiver never responds, the timeouts take about half this time. */
+const maxRunMs = 20 * 60_000;
+
+/** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */
+export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =>
+  runParty(options, maxRunMs, (...run) => runDeliveryProbes(options, ...run));
+
+async function runDeliveryProbes(
+  options: DeliveryRunOptions,
+  planned: readonly PlannedProbe[],
+  context: ClientContext,
+  onProbe: (run: ProbeRun) => void,
+): Promise<RunResult> {
+  const { target } = options;
+  const { signal, recorder, transport } = context;
+  signal.addEventListener("abort", () => void transport.close(), { once: true });
+  const sender = openSender(options, context);
+  const { runs, stopped } = await executeStages(planned, {
+    ...partyStageContext(context),
+    onProbe,
+    perform: (each) => deliverProbe(each, sender),
+  });
+  const firstLoss = recorder.recorded()[0]?.answer;
+  if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
+    return unjudgedRun(options, context, unreachableReceiver(stopped ?? describeSilence(target, firstLoss.detail)));
+  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
+}
+
+const hasAnswered = ({ recorder }: ClientContext): boolean =>
+  recorder.recorded().some(({ answer }) => answer.kind === "answered");
+
+const describeSilence = ({ baseUrl }: Target, detail: string): string =>
+  `The receiver at ${baseUrl} does not respond: ${detail}`;
+
+const unreachableReceiver = (sentence: string): UnjudgedReason => ({
+  kind: "nothing to judge",
+  why: "unreachable",
+  sentence,
+});
+
+function deliverProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<unknown> {
+  if (probe.deliver === undefined) throw new Error(`the probe "${probe.name}" judges no receiver`);
+  return probe.deliver(sender);
+}
+
+function openSender(
+  { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
+  context: ClientContext,
+): DeliverySender {
+  const { transport, recorder, time } = context;
+  const isSilentFromStart = ({ reason }: { readonly reason: string }): boolean =>
+    reason === "silent" && !hasAnswered(context);
+  const deliver = async ({ what, body, headers, pace }: OutgoingDelivery): Promise<SentDelivery> => {
+    const pending = transport.open({
+      method: "POST",
+      url: target.baseUrl,
+      headers: deliveryHeaders(body, [...headers, ...common]),
+      body,
+      key: null,
+      ...(pace && { pace }),
+    });
+    const exchange = { ...(await pending.finished), since: "1.2" };
+    recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+    const { answer } = exchange;
+    if (answer.kind === "unanswered" && (answer.reason === "unreachable" || isSilentFromStart(answer)))
+      throw new TargetUnavailable(describeSilence(target, answer.detail));
+    return { what, exchange };
+  };
+  return { secrets, events, agent, deliver };
+}
+
+export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
+  ["Content-Type", "application/json"],
+  ["Content-Length", String(Buffer.byteLength(body, "utf8"))],
+  ...headers,
+];

@@ -1,5 +1,5 @@
 import { type Hook, type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
-import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
+import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";

@@ -5,7 +5,7 @@ import { check, suite, type Suite } from "./judge/check.ts";
 import { holds } from "./judge/finding.ts";
 import { probe, type ProbeContext } from "./probe.ts";
 import { runSuites, type RunOptions } from "./run.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 let server: HostileServer | null = null;
 afterEach(() => server?.close());

@@ -3,9 +3,7 @@ import { withConfirmedFreshness } from "../target/control-calls.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
-import { withDerivedRoles } from "./discovery/derived-roles.ts";
-import { withDetectedTiers } from "./discovery/key-tiers.ts";
-import { withWebhookAgent } from "./discovery/webhook-agent.ts";
+import { withDerivedRoles, withDetectedTiers, withWebhookAgent } from "./discovery/complete-target.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
 import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
@@ -16,7 +14,7 @@ import { defaultBounds, maxRunTimeMs, defaultCoverageSeed } from "./plan/bounds.
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { suitesFor } from "./plan/selection.ts";
-import { startRequestBudget } from "./plan/request-budget.ts";
+import { startRequestBudget } from "./run-probe.ts";
 import { receiverOnDemand } from "./run-receiver.ts";
 import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
 import {

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 
 import { sampleOf } from "../base/testing/test-scope.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
+import { startFastForwardServer } from "../reference/testing/test-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import type { Judgement } from "./judge/judge-evidence.ts";
 import { selectChecks } from "./plan/selection.ts";
 import { runSuites } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
-import { aKey, aTarget } from "./testing/targets.ts";
+import { aKey, aTarget } from "./testing/values.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
-import { seededNumbers } from "../base/statistics/random.ts";
+import { seededNumbers } from "../base/numbers.ts";
 import { clauseIds } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants, suiteFaults } from "../reference/catalogue.ts";

@@ -1,8 +1,7 @@
 import { standardLimits } from "../reference/behaviour/limits.ts";
-import type { Patch, Override } from "../reference/patch.ts";
+import { type Behaviour, type Override, type Patch, standardBehaviour } from "../reference/patch.ts";
 import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
-import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 
 /**
  * `own`: the suites of the broken clauses, then `short` if these suites miss the fault. `own` and `short` leave out

@@ -4,7 +4,7 @@ import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { allVariants, patchesByName } from "../reference/catalogue.ts";
 import { complaintsOfLegal, drawVariants, incompatibleVariants, trySeeds } from "./seeds.ts";
 import { replacedDecisions, combinePatches } from "./scope.ts";
-import { tryGroups } from "./run-patches.ts";
+import { tryGroups } from "./trial.ts";
 
 const seeds = Array.from({ length: runsOf({ quick: 1, full: 50 }) }, (_, index) => testSeed * 1000 + index);
 

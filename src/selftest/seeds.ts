@@ -1,9 +1,8 @@
-import { seededNumbers, shuffled } from "../base/statistics/random.ts";
+import { seededNumbers, shuffled } from "../base/numbers.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/catalogue.ts";
-import { tryGroups } from "./run-patches.ts";
+import { type PatchTrial, tryGroups } from "./trial.ts";
 import { type TrialExtent, replacedDecisions } from "./scope.ts";
-import type { PatchTrial } from "./trial.ts";
 
 export interface SeedTrial {
   readonly seed: number;

@@ -5,10 +5,9 @@ import type { Patch } from "../reference/patch.ts";
 import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
 import { isFull, sampleOf, testSeed, triesEveryFault } from "../base/testing/test-scope.ts";
-import { tryGroups } from "./run-patches.ts";
+import { complaintsOf, tryGroups } from "./trial.ts";
 import { affectsLimits, type TrialExtent, groupCompatibleVariants, faultsCoveringClauses } from "./scope.ts";
 import { complaintsOfLegal } from "./seeds.ts";
-import { complaintsOf } from "./trial.ts";
 
 /** Returns the cases that can be tested only if every fault and variant is tried; none in a quick run. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryFault ? each : []);

@@ -1,14 +1,17 @@
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { formatBreach } from "../run/judge/finding.ts";
-import { runSuites, type RunOptions } from "../run/run.ts";
+import { type RunOptions, runSuites } from "../run/run.ts";
 import type { Suite } from "../run/judge/check.ts";
 import type { Judgement } from "../run/judge/judge-evidence.ts";
 import type { RunResult } from "../run/run-result.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
-import { affectsLimits, type TrialScope } from "./scope.ts";
+import { affectsLimits, type TrialExtent, type TrialScope } from "./scope.ts";
+import { availableParallelism } from "node:os";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "../base/spawn-module.ts";
 
 /** The findings of the suites about the reference server with one patch (a fault or a variant). */
 export interface PatchTrial {
@@ -165,3 +168,66 @@ export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),
 };
+
+/** Number of trials that each core runs at the same time. A trial spends most of its time waiting. */
+const trialsPerCore = 4;
+
+export const tryPatches = (
+  patches: readonly Patch[],
+  extent: TrialExtent,
+  onTrial: (trial: PatchTrial) => void = () => {},
+): Promise<PatchTrial[]> =>
+  tryGroups(
+    patches.map((patch) => [patch]),
+    extent,
+    { onTrial },
+  );
+
+export async function tryGroups(
+  groups: readonly (readonly Patch[])[],
+  extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),
+  {
+    clauses = null,
+    onTrial = () => {},
+  }: { readonly clauses?: readonly string[] | null; readonly onTrial?: (trial: PatchTrial) => void } = {},
+): Promise<PatchTrial[]> {
+  const extentOf = typeof extent === "function" ? extent : (): TrialExtent => extent;
+  const trials = new Map<readonly Patch[], PatchTrial>();
+  const waiting = longestFirst(groups)[Symbol.iterator]();
+  const work = async (): Promise<void> => {
+    const worker = startWorker(import.meta.url, "trial-worker");
+    try {
+      for (const group of waiting) {
+        const trial = await askWorker(worker, { group, extent: extentOf(group), clauses });
+        trials.set(group, trial);
+        onTrial(trial);
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(trialsPerCore * availableParallelism(), groups.length) }, work));
+  return groups.flatMap((group) => trials.get(group) ?? []);
+}
+
+/** Puts trials about limits first, because they take longest and would run alone at the end. */
+const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
+  groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
+
+interface TrialRequest {
+  readonly group: readonly Patch[];
+  readonly extent: TrialExtent;
+  readonly clauses: readonly string[] | null;
+}
+
+function askWorker(worker: Worker, { group, ...how }: TrialRequest): Promise<PatchTrial> {
+  return new Promise((resolve, reject) => {
+    const done = (trial: PatchTrial): void => {
+      worker.off("error", reject);
+      resolve(trial);
+    };
+    worker.once("message", done);
+    worker.once("error", reject);
+    worker.postMessage({ ...how, group: group.map(({ kind, name }) => ({ kind, name })) });
+  });
+}

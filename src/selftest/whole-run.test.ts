@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { documentOf } from "../app/report-folder/read-report-document.ts";
+import { documentOf } from "../app/report-folder/saved-report.ts";
 import type { RedactedRun } from "../app/judge/redacted-run.ts";
 import { type Judged, judgedRun } from "../cli/testing/judged-session.ts";
 import { rejudgeRun } from "../app/rejudge.ts";

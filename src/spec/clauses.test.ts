@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { type ClauseId, clauseIds, clauseOf } from "./clauses.ts";
-import { webhookEvents } from "./events.ts";
+import { webhookEvents } from "./events-and-errors.ts";
 
 const pin = (id: ClauseId): string => {
   const { level, party, since, says, readings } = clauseOf(id);

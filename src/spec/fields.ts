@@ -1,6 +1,6 @@
 import type { ClauseId } from "./clauses.ts";
 import type { EndpointName } from "./endpoints.ts";
-import { healthStatuses, webhookEvents } from "./events.ts";
+import { healthStatuses, webhookEvents } from "./events-and-errors.ts";
 
 /** Type of a field. JSON may write an `integer` as `1.0`, and a `UTC timestamp` may omit its zone. */
 export type FieldType =

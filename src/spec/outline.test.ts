@@ -4,8 +4,7 @@ import { clauseIds, clauseOf } from "./clauses.ts";
 import { clausesOf, isItemNumber, outline, placesCiting } from "./outline.ts";
 import { derivations } from "./outline/derived.ts";
 import { endpointNames, publishedEndpoints } from "./endpoints.ts";
-import { errorCodes, statusCodes } from "./errors.ts";
-import { streamEvents, webhookEvents } from "./events.ts";
+import { errorCodes, statusCodes, streamEvents, webhookEvents } from "./events-and-errors.ts";
 import { fieldTableNames, fieldTableOf } from "./fields.ts";
 import { tierNames } from "./tiers.ts";
 

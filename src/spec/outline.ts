@@ -1,7 +1,12 @@
 import type { ClauseId } from "./clauses.ts";
-import { authenticationSections, limitSections, versioningSections } from "./outline/access.ts";
+import {
+  authenticationSections,
+  errorSections,
+  eventSections,
+  limitSections,
+  versioningSections,
+} from "./outline/general.ts";
 import { accountEndpointSections, agentEndpointSections } from "./outline/endpoints.ts";
-import { errorSections, eventSections } from "./outline/events-and-errors.ts";
 import type { Item, Section } from "./outline/item.ts";
 import { resourceSections, serviceSections, stateSections } from "./outline/resources.ts";
 

@@ -53,9 +53,8 @@ import { resumedLate } from "./stream/late-parameters.ts";
 import { rolesWithEveryField, unusualInvoke, unusualStream } from "./stream/unusual-probes.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 import { agentCallChecks } from "./relations/calls.ts";
-import { relationsOfCounts } from "./relations/counts.ts";
+import { identityRelations, relationsOfCounts } from "./relations/responses.ts";
 import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
-import { identityRelations } from "./relations/identities.ts";
 import { batchSubmitted } from "./operations/probes.ts";
 import { unknownPathRequested } from "./requests/probes.ts";
 

@@ -1,5 +1,4 @@
-import { UsageError } from "../base/usage-error.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /**
  * Removes a trailing slash, and adds a missing `/v1` (interface document, "What the service does", item 2).

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { userAgent } from "../base/package-root.ts";
 import { messageOf } from "../base/errors.ts";
-import { isGatewayStatus } from "../base/http-status.ts";
+import { isGatewayStatus } from "../base/http.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";

@@ -6,9 +6,8 @@ import { z } from "zod";
 
 import { messageOf, errorCodeOrText } from "../base/errors.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
-import { isPercentEncoded } from "../base/path-segment.ts";
-import { line } from "../base/line.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { isPercentEncoded } from "../base/http.ts";
+import { line, UsageError } from "../base/line.ts";
 
 const fileName = z.string().min(1);
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { getPath, isObject, tryParseJson } from "../base/json.ts";
-import { encodedSegment } from "../base/path-segment.ts";
+import { encodedSegment } from "../base/http.ts";
 import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

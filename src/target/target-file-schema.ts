@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { webhookEvents } from "../spec/events.ts";
+import { webhookEvents } from "../spec/events-and-errors.ts";
 import { profileNames } from "../spec/profiles.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { networkSchema } from "./network-settings.ts";

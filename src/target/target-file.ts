@@ -15,9 +15,8 @@ import {
   type NetworkSettings,
   secretsOfNetwork,
 } from "./network-settings.ts";
-import { line } from "../base/line.ts";
-import { withoutUndefined } from "../base/without-undefined.ts";
-import { UsageError } from "../base/usage-error.ts";
+import { line, UsageError } from "../base/line.ts";
+import { withoutUndefined } from "../base/json.ts";
 import {
   type AgentRole,
   defaultKeyTraits,

@@ -1,5 +1,5 @@
 import { type Network, plainNetwork } from "../base/network/network.ts";
-import type { WebhookEvent } from "../spec/events.ts";
+import type { WebhookEvent } from "../spec/events-and-errors.ts";
 import type { Profile } from "../spec/profiles.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { requirementSets, type RequirementSet } from "../../src/spec/requirements.ts";
+import { requirementSets, type RequirementSet } from "../../src/spec/clause.ts";
 import { generated } from "./generated.ts";
 import { frozenRequirements, requirementsFile, requirementsPath } from "./requirements-files.ts";
 

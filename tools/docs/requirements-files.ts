@@ -1,6 +1,6 @@
 import { loadChecks } from "../../src/load/judge/judge.ts";
 import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
-import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/requirements.ts";
+import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/clause.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
 /** Requirement sets that must not change, with the SHA-256 of their files. */

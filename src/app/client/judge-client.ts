@@ -1,16 +1,15 @@
 import { basename } from "node:path";
 import { randomBytes } from "node:crypto";
 
-import { assertOpenFiles } from "../../base/open-files.ts";
-import type { UsageError } from "../../base/usage-error.ts";
-import { requestHeaderValues, type RunStage } from "../../evidence/client-call.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { assertOpenFiles } from "../../base/harness-limit.ts";
+import type { UsageError } from "../../base/line.ts";
+import { type Exchange, requestHeaderValues, type RunStage } from "../../evidence/exchange.ts";
 import { type Gateway, openGateway } from "../../gateway/gateway.ts";
 import { type Reference, type Patch, realClock, type ReferenceKey, startReference } from "../../reference/reference.ts";
-import { runClient } from "../../run/run-client.ts";
+import { runClient } from "../../run/run-party.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Messages } from "../../run/skip-reason.ts";
-import { latestRequirements } from "../../spec/requirements.ts";
+import { latestRequirements } from "../../spec/clause.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
 import { type JudgedTarget, progressOptions, type RunEvents } from "../judge/judge-target.ts";

@@ -1,14 +1,17 @@
 import { getPath } from "../../base/json.ts";
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { envelopeContent } from "../../evidence/envelope.ts";
-import { agentIds, type DiscoveryResult, discoverTarget } from "../../run/discovery/discover-target.ts";
+import { bodyJson, envelopeContent, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { agentIds, discoverTarget, type DiscoveryResult } from "../../run/discovery/discover-target.ts";
 import type { Client } from "../../run/send/client.ts";
-import { inShortSession } from "../../run/send/short-session.ts";
+import { inShortSession } from "../../run/run-context.ts";
 import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
-import { healthStatuses } from "../../spec/events.ts";
+import { deploymentEvents, healthStatuses } from "../../spec/events-and-errors.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import type { Network } from "../../base/network/network.ts";
+import { ControlCallFailed } from "../../target/control-calls.ts";
+import type { HttpCall, ParsedTargetFile } from "../../target/target-file-schema.ts";
+import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
-export interface DiscoveredAgent {
+interface DiscoveredAgent {
   readonly id: string;
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
@@ -25,7 +28,7 @@ export interface DiscoveredTarget {
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
-export type InitDiscovery =
+type InitDiscovery =
   | { readonly kind: "found"; readonly target: DiscoveredTarget; readonly requests: number }
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
@@ -37,7 +40,7 @@ const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
 
-export interface InitDiscoveryOptions {
+interface InitDiscoveryOptions {
   readonly target: Target;
   readonly key: TargetKey;
   readonly messages: Messages;
@@ -129,4 +132,66 @@ function errorShape(exchange: Exchange): string {
   const form =
     forms.length === 0 ? "neither documented form" : `${forms.join(" and ")}${forms.length > 1 ? " at once" : ""}`;
   return `${form}; an unknown path answers ${statusOf(exchange) ?? "nothing"}${typeof code === "string" ? ` ${code}` : ""}`;
+}
+
+interface ControlAccess {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Environment variable that holds the token. The target file contains this name, and never the token. */
+  readonly variable: string;
+  readonly network: Network;
+}
+
+export type ControlParts = Pick<ParsedTargetFile, "agents" | "clock" | "control" | "triggers">;
+
+export type DetectedControl =
+  | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
+  | { readonly kind: "absent"; readonly why: string };
+
+/** Detects by GET requests whether the target has a test control. Returns the parts of a target file that use it. */
+export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
+  const url = new URL("/test-control", baseUrl).href;
+  try {
+    const offer = await readOffer({ url, token }, network);
+    return { kind: "found", calls: offer.calls, parts: controlPartsOf(offer, url, `\${${variable}}`) };
+  } catch (error) {
+    if (error instanceof ControlCallFailed) return { kind: "absent", why: error.message };
+    throw error;
+  }
+}
+
+function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
+  const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
+    method: "POST",
+    url: url + path,
+    headers: { [controlTokenHeader]: token },
+    body,
+  });
+  return {
+    ...(Object.keys(agents).length > 0 && { agents }),
+    ...(calls.includes("clock") && {
+      clock: {
+        advance: callOf("/clock/advance", { seconds: "${seconds}" }),
+        ...(agentsFollowClock && { agentsFollow: true }),
+      },
+    }),
+    ...(calls.includes("keys") && { control: { url, token } }),
+    ...(calls.includes("deployments") && { triggers: deploymentTriggers(callOf, agents) }),
+  };
+}
+
+/** Id of an extra agent for `deployment.created` and `deployment.deleted`. The target's own agents are not deleted. */
+const deployedAgentId = "newcomer";
+
+function deploymentTriggers(
+  callOf: (path: string, body: HttpCall["body"]) => HttpCall,
+  agents: ControlOffer["agents"],
+): NonNullable<ParsedTargetFile["triggers"]> {
+  const existing = agents.webhooked ?? agents.answering;
+  const calls = deploymentEvents.flatMap((event) => {
+    const kind = event.replace("deployment.", "");
+    const agent = kind === "created" || kind === "deleted" ? deployedAgentId : existing;
+    return agent === undefined ? [] : [[event, callOf("/deployments", { agent_id: agent, event: kind })]];
+  });
+  return Object.fromEntries(calls) as NonNullable<ParsedTargetFile["triggers"]>;
 }

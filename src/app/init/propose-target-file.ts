@@ -14,8 +14,7 @@ import {
   type Target,
   type TargetKey,
 } from "../../target/target.ts";
-import type { ControlParts } from "./detect-control.ts";
-import type { DiscoveredTarget } from "./discover.ts";
+import type { ControlParts, DiscoveredTarget } from "./discover.ts";
 
 export interface AnswersBeforeDiscovery {
   readonly baseUrl: string;

@@ -1,5 +1,4 @@
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { isBroken, partyOf, type ReportDocument, type ReportFinding } from "../../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";

@@ -1,20 +1,27 @@
-import { assertOpenFiles } from "../../base/open-files.ts";
+import { assertOpenFiles } from "../../base/harness-limit.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { StatedFacts } from "../../report/model/report.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
-import { suites as allSuites } from "../../suites/all.ts";
+import { type RunScope, unselectedMusts } from "../../run/plan/selection.ts";
+import { suites as allSuites, suitesOfParty } from "../../suites/all.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
 import type { ProbeRun } from "../../run/plan/plan.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { countsIn } from "../../spec/requirements.ts";
+import { countsIn, latestRequirements } from "../../spec/clause.ts";
 import { findingRowOf } from "../report/findings.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
-import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
+import { type RedactedRun, redactRun, runAndRedact } from "./redacted-run.ts";
+import { deliveryHeaders, type DeliverySettings, runDeliveries } from "../../run/run-party.ts";
+import { noExchange } from "../../run/review-recording.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import { writeAndRename } from "../report-folder/write-files.ts";
+import { probesOf } from "../../run/judge/check.ts";
+import type { OutgoingDelivery, SentDelivery } from "../../run/party-session.ts";
+import { slug } from "../../base/files/output-folders.ts";
 
 export interface RunEvents {
   readonly onStart?: (target: Target) => void;
@@ -25,7 +32,7 @@ export interface RunEvents {
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
-export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
+interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
   /** The target to judge. `null`: the run starts the embedded reference server and judges that. */
   readonly target: Target | null;
   readonly patches: readonly Patch[];
@@ -98,3 +105,45 @@ const stopsAt =
     applyBaseline([findingRowOf(breach, messages)], known).excused.length === 0;
 
 const closeNothing = async (): Promise<void> => {};
+
+interface JudgeReceiverOptions extends DeliverySettings {
+  readonly target: Target;
+  readonly messages: Messages;
+  readonly signal: AbortSignal;
+  readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
+}
+
+const maxConnections = 32;
+
+export async function judgeReceiver({ progress, messages, ...options }: JudgeReceiverOptions): Promise<JudgedTarget> {
+  assertOpenFiles(maxConnections);
+  const { target } = options;
+  progress.onStart?.(target);
+  const started = new Date();
+  const result = await runDeliveries({
+    ...options,
+    suites: suitesOfParty("receiver"),
+    ...progressOptions(progress),
+  });
+  const facts = { party: "receiver", requirements: latestRequirements, started, messages } as const;
+  return { ...redactRun(result, facts, options), target };
+}
+
+/** Writes a run's deliveries into a folder: a file for each body, and the headers in `deliveries.json`. */
+export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
+  const files: Record<string, string> = {};
+  const written: object[] = [];
+  const checks = suitesOfParty("receiver").flatMap((suite) => suite.checks);
+  for (const probe of new Set(checks.flatMap(({ on }) => Object.values(probesOf(on))))) {
+    const deliver = async ({ what, body, headers: own }: OutgoingDelivery): Promise<SentDelivery> => {
+      const file = `${String(written.length + 1).padStart(2, "0")}-${slug(what)}.json`;
+      const headers = Object.fromEntries(deliveryHeaders(body, [...own, ...settings.headers]));
+      files[file] = body;
+      written.push({ probe: probe.name, what, file, headers });
+      return { what, exchange: noExchange };
+    };
+    await probe.deliver?.({ ...settings, deliver });
+  }
+  writeAndRename(folder, { ...files, "deliveries.json": `${JSON.stringify(written, null, 2)}\n` });
+  return written.length;
+}

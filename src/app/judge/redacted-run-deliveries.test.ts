@@ -9,7 +9,7 @@ import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { check, suite } from "../../run/judge/check.ts";
 import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { webhookSecretNames, withoutWebhookSecrets } from "./secrets.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";

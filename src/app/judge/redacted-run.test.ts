@@ -7,7 +7,7 @@ import { serializeEvidence, serializeReport } from "../../report/model/report-fi
 import { tracesIn, keyWritings } from "../../evidence/testing/traces.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import { suites } from "../../suites/all.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";

@@ -1,4 +1,4 @@
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { messageOf, traceOf } from "../../base/errors.ts";
 import { assembleRunReport, type RunReportFacts } from "../report/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";

@@ -1,4 +1,4 @@
-import { parseBoundedJson } from "../../base/bounded-json.ts";
+import { parseBoundedJson } from "../../base/parsing.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { probesOf } from "../../run/judge/check.ts";

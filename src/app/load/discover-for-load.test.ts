@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startReferenceProcess } from "../../reference/embedded/process/server-process.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 
 const served = await startReferenceProcess();

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { newestRequirements, type RequirementSet } from "../../spec/clause.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
@@ -16,8 +16,7 @@ import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
 import { lineBeginning } from "../../load/engines/k6/lines.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { mergeEvidence } from "../../load/merge.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 
 /** Judges saved load evidence. `clocksApartMs`: maximum difference between the sending machines' clocks. */
 export function judgeSavedLoad(

@@ -1,19 +1,22 @@
-import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { newestRequirements, type RequirementSet } from "../../spec/clause.ts";
 import {
   type EngineName,
   type Scenario,
-  scenarioTiers,
   scenarioNamed,
   scenarios as allScenarios,
+  scenarioTiers,
 } from "../../load/scenarios.ts";
-import { type TierName, type TierLimits, tierNames } from "../../spec/tiers.ts";
-import { type Estimate, estimateTrial, chooseTrials, type LoadTrial } from "../../load/trials.ts";
-import type { SkipReason } from "../../run/skip-reason.ts";
+import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
+import { chooseTrials, type Estimate, estimateTrial, type LoadTrial } from "../../load/trials.ts";
+import { describeSkip, type Messages, type SkipReason, type SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
-import { embeddedLimits } from "./embedded-environment.ts";
+import { embeddedLimits, loadAgentsOf, type TierKeys, tierKeysOf } from "./trial-environment.ts";
 import { type AvailableEngines, enginesForTarget } from "./available-engines.ts";
-import { UnsendableLoadError } from "./not-sent-reason.ts";
-import { type TierKeys, tierKeysOf } from "./target-environment.ts";
+import { type NotSentReason, UnsendableLoadError } from "./not-sent-reason.ts";
+import { packageText } from "../../base/package-root.ts";
+import { operatorManifest } from "../../load/engines/k6/operator.ts";
+import { missingRequirement } from "../../load/run-trials.ts";
+import { roleRequestsOf } from "../../target/own-request.ts";
 
 export interface LoadParameters {
   /** Names of the scenarios to send, or `all`. An empty list stands for the default scenarios. */
@@ -180,4 +183,55 @@ function editDistance(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
+}
+
+export function k6OperatorManifest(
+  { trials, tiers }: LoadPlan,
+  target: Target,
+  segments: number,
+  messages: Messages,
+): string {
+  const [trial, ...others] = trials;
+  if (trial === undefined || others.length > 0)
+    throw new UnsendableLoadError({ kind: "several runs", runs: trials.length });
+  const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
+  if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
+  const agents = loadAgentsOf(target);
+  // The pods send the load after the harness has exited. Therefore, the harness cannot receive webhooks.
+  if (trial.scenario.needs.includes("receiver"))
+    throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
+  // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.
+  if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
+    throw new UnsendableLoadError(missingRequirementReason(trial, networkFilesMissing));
+  const keys = { main: tierKeys.main, second: tierKeys.second };
+  const missing = missingRequirement(trial, { agents, keys, hasReceiver: true });
+  if (missing !== null) throw new UnsendableLoadError(missingRequirementReason(trial, describeSkip(missing, messages)));
+  return operatorManifest(trial.scenario, {
+    baseUrl: target.baseUrl,
+    tier: trial.tier,
+    limits: tierKeys.limits,
+    agents,
+    roleRequests: roleRequestsOf(target),
+    segments,
+    k6Version: pinnedVersion(),
+  });
+}
+
+const receiverMissing: SkipText = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+
+const networkFilesMissing: SkipText = {
+  reason: "a manifest carries no proxy, authorities or client certificate",
+  needs: "an image that has them, and a target without them",
+};
+
+const missingRequirementReason = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
+  kind: "lacks what it needs",
+  scenario: scenario.name,
+  missing,
+});
+
+function pinnedVersion(): string {
+  const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
+  if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");
+  return found;
 }

@@ -1,4 +1,4 @@
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import { evidenceFileOf } from "../../load/trials.ts";

@@ -1,4 +1,4 @@
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import type { Report } from "../../report/model/report.ts";
 import { readReport } from "../../report/model/report-file.ts";
 import { selectChecks } from "../../run/plan/selection.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";

@@ -1,4 +1,4 @@
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import { runTrials, type TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
@@ -22,7 +22,7 @@ import {
   planLoad,
 } from "./plan-load.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
-import { type ClosableEnvironment, openEmbeddedEnvironment } from "./embedded-environment.ts";
+import { type ClosableEnvironment, openEmbeddedEnvironment, openTargetEnvironment } from "./trial-environment.ts";
 import {
   type AvailableEngines,
   enginesByName as sendingEngines,
@@ -31,7 +31,6 @@ import {
 } from "./available-engines.ts";
 import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import { openLoadWriter, type LoadWriter, type RedactedLoad, runEndWithoutLoad } from "./save-load.ts";
-import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Options of {@link sendLoad}. Missing parameters have the values of {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {

@@ -6,7 +6,7 @@ import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/emb
 import type { Timers } from "../../run/time/run-clock.ts";
 import { recovery } from "../../../scenarios/recovery.ts";
 import { followRealTime, serverTimeReader, type ServerTimes, isStandingClock } from "./trial-clock.ts";
-import { openTargetEnvironment } from "./target-environment.ts";
+import { openTargetEnvironment } from "./trial-environment.ts";
 
 /** Simulates real time, which passes only during sleeps, and a test clock that only counts its advances. */
 function simulate() {

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 
 import { dayMs } from "../../base/duration.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { timeInName } from "../../base/files/file-names.ts";
+import { timeInName } from "../../base/files/output-folders.ts";
 import { getPath } from "../../base/json.ts";
 import { type Parsed, parseAs, parseJson } from "../../base/parsing.ts";
 import { writeFiles, type WrittenFiles } from "../report-folder/write-files.ts";

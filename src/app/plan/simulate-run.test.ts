@@ -1,14 +1,11 @@
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import {
-  type FastForwardServer,
-  startFastForwardServer,
-} from "../../reference/embedded/testing/fast-forward-server.ts";
+import { type FastForwardServer, startFastForwardServer } from "../../reference/testing/test-server.ts";
 import { runSuites } from "../../run/run.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import { suites } from "../../suites/all.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { planRun } from "./run-plan.ts";
 import { cliMessages } from "../../cli/messages.ts";
 

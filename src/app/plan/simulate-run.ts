@@ -7,7 +7,7 @@ import { executeStages } from "../../run/execute.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { unlimitedBudget } from "../../run/plan/request-budget.ts";
+import { unlimitedBudget } from "../../run/run-probe.ts";
 import { requestsOf, type WaitOptions } from "../../run/probe.ts";
 import { startPacer } from "../../run/send/pacer.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";

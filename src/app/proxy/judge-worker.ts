@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { Messages } from "../../run/skip-reason.ts";
-import { isRequirementSet, newestRequirements } from "../../spec/requirements.ts";
+import { isRequirementSet, newestRequirements } from "../../spec/clause.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
 

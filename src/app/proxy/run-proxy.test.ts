@@ -9,7 +9,7 @@ import { plainNetwork } from "../../base/network/network.ts";
 import { findPatch } from "../../reference/catalogue.ts";
 import { realClock, type Reference, startReference } from "../../reference/reference.ts";
 import type { Report } from "../../report/model/report.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { type JudgingProxy, startProxy } from "./run-proxy.ts";
 
 const opened: (() => unknown)[] = [];

@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 
 import type { Network } from "../../base/network/network.ts";
 import { startWorker } from "../../base/spawn-module.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
 import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";

@@ -8,11 +8,11 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { probesOf } from "../../run/judge/check.ts";
 import { runSuites } from "../../run/run.ts";
 import { goVendor, startVendor, switchesOf } from "../../selftest/third-party/testing/vendor.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { suites } from "../../suites/all.ts";
 import { recordedSuites } from "../../suites/recorded/recorded-suites.ts";
 import type { Target } from "../../target/target.ts";
-import type { SavedRun } from "../report-folder/saved-run.ts";
+import type { SavedRun } from "../report-folder/saved-report.ts";
 import { startProxy } from "./run-proxy.ts";
 
 interface Served {

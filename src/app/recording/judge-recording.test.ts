@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/model/report.ts";
 import { coreMessages } from "../../selftest/trial.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { readExchangeLines } from "./read-recording.ts";
 import { readHar } from "./read-har.ts";
 import { judgeRecording, type JudgeRecordingOptions } from "./judge-recording.ts";

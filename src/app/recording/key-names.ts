@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { type Exchange, type Header, statusOf, type Body } from "../../evidence/exchange.ts";
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import { headerValue } from "./har-body.ts";

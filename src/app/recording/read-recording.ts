@@ -2,9 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 
 import { getPath, tryParseJson } from "../../base/json.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { line } from "../../base/line.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { parseJson, parseAs } from "../../base/parsing.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import { readEvidence } from "../../report/model/report-file.ts";
 import { isHar, readHar } from "./read-har.ts";
 import { stringAt } from "./har-body.ts";

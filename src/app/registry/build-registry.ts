@@ -2,15 +2,19 @@ import { readFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, w
 import { join, dirname } from "node:path";
 
 import { type Registry, pathsOf, reasonsNotCurrent } from "../../report/registry/entry.ts";
-import { findStatements, type RegistryProblem, type FoundVendor } from "./find-statements.ts";
-import { verifyStatements, type VerifyingOptions, type VerifiedStatement } from "./verify-statements.ts";
-import { feedFileName, renderRegistryFeed, feedGenerator } from "../../report/registry/feed.ts";
-import { renderRegistryPage } from "../../report/registry/page.ts";
+import {
+  findStatements,
+  type FoundVendor,
+  type RegistryProblem,
+  type VerifiedStatement,
+  type VerifyingOptions,
+  verifyStatements,
+} from "./statements.ts";
+import { feedFileName, feedGenerator, renderRegistryFeed, renderRegistryPage } from "../../report/registry/page.ts";
 import { renderHtml } from "../../report/html/render-html.ts";
 import { renderStatementPage } from "../../report/statement/page.ts";
-import { readReportDocument } from "../report-folder/read-report-document.ts";
-import { followLinks } from "../../base/files/folders.ts";
-import { temporaryName } from "../../base/files/file-names.ts";
+import { readReportDocument } from "../report-folder/saved-report.ts";
+import { followLinks, temporaryName } from "../../base/files/output-folders.ts";
 
 export interface BuildOptions extends VerifyingOptions {
   readonly registry: string;

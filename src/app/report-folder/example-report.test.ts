@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import { rejudgeRun } from "../rejudge.ts";
-import { readSavedRun } from "./saved-run.ts";
-import { readReportDocument } from "./read-report-document.ts";
+import { readReportDocument, readSavedRun } from "./saved-report.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
 const folder = fileURLToPath(new URL("../../../reports/example", import.meta.url));

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import { errorCodeOrText, messageOf } from "../../base/errors.ts";
 import { assertLocked } from "../../base/files/folder-lock.ts";
-import { makeFolder } from "../../base/files/folders.ts";
+import { makeFolder } from "../../base/files/output-folders.ts";
 import { type StagedFile, stageFile, replaceFile, type FileText } from "../../base/files/replace-file.ts";
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";

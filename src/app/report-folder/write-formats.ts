@@ -1,7 +1,7 @@
-import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
+import { handlePendingSignals } from "../../base/process-end.ts";
 import { type FormatName, type FormatParts, formats } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
-import { saveRun, type SavedRun } from "./saved-run.ts";
+import { saveRun, type SavedRun } from "./saved-report.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {

@@ -1,11 +1,10 @@
 import { isClauseIn, splitFindings } from "../../report/model/requirements.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import { breachOutcomeByLevel, type Party, type RequirementSet } from "../../spec/clause.ts";
 import { createHash } from "node:crypto";
 
-import { breachOutcomeByLevel, type Party } from "../../spec/clause.ts";
 import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import { withoutUndefined } from "../../base/without-undefined.ts";
+import { withoutUndefined } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import {
@@ -16,8 +15,7 @@ import {
   type StatedFacts,
   statedFactsOf,
 } from "../../report/model/report.ts";
-import { provenLimits } from "../../report/model/proven-limits.ts";
-import { profileResultsOf } from "../../report/model/profiles.ts";
+import { profileResultsOf, provenLimits } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";

@@ -8,10 +8,10 @@ import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
-import type { Coverage } from "../../run/judge/coverage.ts";
+import type { Coverage } from "../../run/judge/finding.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { withoutUndefined } from "../../base/without-undefined.ts";
+import { withoutUndefined } from "../../base/json.ts";
 import { findingDetails, type FindingWithTexts } from "./assemble-report.ts";
 
 interface RunFacts extends ProfileFacts {

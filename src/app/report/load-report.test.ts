@@ -1,4 +1,4 @@
-import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { newestRequirements, type RequirementSet } from "../../spec/clause.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadFinding, JudgeResult } from "../../load/judge/finding.ts";

@@ -7,7 +7,7 @@ import type { Report } from "../../report/model/report.ts";
 import { unexercisedOfferedMusts } from "../../report/model/verdict.ts";
 import { formatText } from "../../report/terminal/section-lines.ts";
 import { verdictReasons } from "../../report/model/verdict-summary.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import type { Target } from "../../target/target.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import { suites } from "../../suites/all.ts";

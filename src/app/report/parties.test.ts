@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../../report/testing/sample.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
+import { latestRequirements, newestRequirements } from "../../spec/clause.ts";
 import { clausesHash, verdictParts } from "./assemble-report.ts";
 
 const judging = { end: { kind: "planned" }, unselected: [], load: null } as const;

@@ -1,6 +1,5 @@
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { Party, RequirementSet } from "../../spec/clause.ts";
 import { type Exchange, headerValues } from "../../evidence/exchange.ts";
-import type { Party } from "../../spec/clause.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import {
@@ -16,12 +15,11 @@ import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assembleReport, shortHash, tiersOfKeys } from "./assemble-report.ts";
 import { reportedFindings, untriedPairs } from "./findings.ts";
-import { withoutUndefined } from "../../base/without-undefined.ts";
+import { getPath, isObject, withoutUndefined } from "../../base/json.ts";
 import { describeRoles } from "../../target/target.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
-import { isObject, getPath } from "../../base/json.ts";
-import { is2xx } from "../../base/http-status.ts";
-import { parseBoundedJson } from "../../base/bounded-json.ts";
+import { is2xx } from "../../base/http.ts";
+import { parseBoundedJson } from "../../base/parsing.ts";
 
 export interface RunReportFacts extends StatedFacts {
   readonly party?: Party;

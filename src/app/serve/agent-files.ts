@@ -3,9 +3,8 @@ import { basename, dirname, resolve } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
 import { NotARegularFile, readRegularFile } from "../../base/read-file.ts";
-import { line, joinLines, type Line } from "../../base/line.ts";
+import { joinLines, line, type Line, UsageError } from "../../base/line.ts";
 import { type Notation, notationOf } from "../../base/source/source.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import {
   type AgentFile,
   generatedId,

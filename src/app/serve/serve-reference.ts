@@ -1,16 +1,15 @@
-import { assertOpenFiles, watchOpenFiles } from "../../base/open-files.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { assertOpenFiles, watchOpenFiles } from "../../base/harness-limit.ts";
+import { fromOutside, line, UsageError } from "../../base/line.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { watchAgentFiles, hostAgents, type LoadedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
-import { line, fromOutside } from "../../base/line.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { newAgentId } from "../../reference/agents.ts";
 import { loopbackSources } from "../../reference/behaviour/deliveries.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
-import { deploymentEvents } from "../../spec/events.ts";
+import { deploymentEvents } from "../../spec/events-and-errors.ts";
 import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { agentRoles } from "../../target/target.ts";
 

@@ -1,4 +1,4 @@
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +12,9 @@ import { sampleVendor } from "../../report/vendors/testing/vendors.ts";
 import { selectChecks } from "../../run/plan/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
-import { judgeConcurrently, foldersOf } from "./judge-vendor.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
+import { foldersOf, judgeConcurrently, type ListedVendor } from "./judge-vendor.ts";
 import { vendorsExitCode } from "../../cli/commands/vendors.ts";
-import type { ListedVendor } from "./vendors-file.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
 const root = mkdtempSync(join(tmpdir(), "judge-all-"));

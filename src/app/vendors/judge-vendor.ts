@@ -1,31 +1,62 @@
 import type { ReportDocument } from "../../report/model/report.ts";
 import { narrowReport } from "../../report/model/requirements.ts";
-import { countsIn, type RequirementSet } from "../../spec/requirements.ts";
-import { basename, join } from "node:path";
-
+import { countsIn, type RequirementSet } from "../../spec/clause.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { assertOpenFiles } from "../../base/open-files.ts";
-import { slug } from "../../base/files/file-names.ts";
+import { assertOpenFiles } from "../../base/harness-limit.ts";
+import { slug } from "../../base/files/output-folders.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { vendorSummary } from "../../report/vendors/comparison.ts";
 import { formatClauseCounts } from "../../report/vendors/summary.ts";
-import type { Vendor } from "../../report/vendors/vendor.ts";
+import { type Vendor, vendorsSchemaWith } from "../../report/vendors/vendor.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import { connectionsOfRun, judgeTarget } from "../judge/judge-target.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
-import { documentOf, readReportDocument } from "../report-folder/read-report-document.ts";
-import { saveRun } from "../report-folder/saved-run.ts";
+import { documentOf, readReportDocument, saveRun } from "../report-folder/saved-report.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
-import type { ListedVendor } from "./vendors-file.ts";
+import { z } from "zod";
+import { parseAs } from "../../base/parsing.ts";
+import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
+import { readTargetFile, targetFromObject } from "../../target/target-file.ts";
+
+/** An entry of a vendors file: a target or a saved report. `target()` reads the target. */
+export type ListedVendor =
+  | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
+  | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
+
+/** Accepts any object as a target. `target()` checks the object later, so an error affects only one vendor. */
+const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
+
+/** Reads a vendors file. Paths are relative to it. A wrong target throws only when `target()` is called. */
+export function readVendorsFile(
+  file: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): ListedVendor[] {
+  const parsed = parseAs(parseJsonFile(readTextFile(file, "The vendors file"), file), vendorsSchema);
+  if (parsed.kind === "problem") throw new UsageError(line`${file}: ${parsed.problem}.`);
+  const path = (name: string): string => resolve(dirname(file), name);
+  return parsed.value.vendors.map((vendor): ListedVendor => {
+    const { name, load } = vendor;
+    const kept = load === undefined ? null : path(load);
+    if ("report" in vendor) return { kind: "report", name, report: path(vendor.report), load: kept };
+    const { target } = vendor;
+    const read = (): Target =>
+      typeof target === "string"
+        ? readTargetFile(path(target), environment)
+        : targetFromObject(target, `${file}, target of ${JSON.stringify(name)}`, environment, {
+            folder: dirname(file),
+          });
+    return { kind: "target", name, target: read, load: kept };
+  });
+}
 
 export type PrintLine = (text: string) => void;
 
-export interface VendorsRunOptions extends RunScope {
+interface VendorsRunOptions extends RunScope {
   readonly signal: AbortSignal;
   readonly onLoss?: (sentence: string) => void;
 }
@@ -38,7 +69,7 @@ export interface JudgedVendor {
   readonly noLoad: NotSentReason | null;
 }
 
-export async function judgeVendor(
+async function judgeVendor(
   named: ListedVendor,
   target: Target | null,
   judging: VendorsRunOptions,

@@ -2,8 +2,7 @@ import { performance } from "node:perf_hooks";
 
 import { assertScenariosAndEngine, type LoadParameters, type LoadPreview } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { warnOfUnwrittenFiles, writeFiles } from "../report-folder/write-files.ts";
 import {
   type ConcurrentJudging,

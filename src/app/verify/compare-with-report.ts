@@ -16,10 +16,8 @@ import {
 import type { Statement } from "../../report/statement/statement-schema.ts";
 import { partyOf, type Report } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { folderOf, readSavedRun } from "../report-folder/saved-run.ts";
-import { isWithin, readReportDocument } from "../report-folder/read-report-document.ts";
+import { line, UsageError } from "../../base/line.ts";
+import { folderOf, isWithin, readReportDocument, readSavedRun } from "../report-folder/saved-report.ts";
 import { requirementsOf } from "../../report/model/requirements.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
 import { tierNames } from "../../spec/tiers.ts";

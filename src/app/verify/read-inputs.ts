@@ -5,23 +5,28 @@ import type { z } from "zod";
 import { request } from "undici";
 
 import { isObject } from "../../base/json.ts";
-import { line } from "../../base/line.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import {
   attestationDifferences,
   attestationSchema,
   partsOfAttestation,
   type Subject,
 } from "../../report/statement/attestation.ts";
-import { type Envelope, envelopeSchema, payloadOf } from "../../report/statement/envelope.ts";
+import {
+  type Envelope,
+  envelopeSchema,
+  keyListSchema,
+  parseKeyList,
+  payloadOf,
+  type VendorKey,
+} from "../../report/statement/signatures.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { openDispatchers } from "../../base/network/dispatchers.ts";
 import { isLoopback, type Network } from "../../base/network/network.ts";
-import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statement/keys.ts";
 import { notationOf, parseSource } from "../../base/source/source.ts";
 import { type Policy, policySchema } from "../../report/statement/policy-schema.ts";
 

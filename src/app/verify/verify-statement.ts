@@ -1,12 +1,11 @@
 import type { Network } from "../../base/network/network.ts";
-import { checkSignatures } from "../../report/statement/envelope.ts";
+import { checkSignatures, type VendorKey } from "../../report/statement/signatures.ts";
 import { judgePolicy, type RuleResult } from "../../report/statement/judge-policy.ts";
-import type { VendorKey } from "../../report/statement/keys.ts";
 import type { Policy } from "../../report/statement/policy-schema.ts";
 import { compareWithReport, type ReportComparison, type PossibleMessages } from "./compare-with-report.ts";
 import { readKeys, type PublishedStatement, readStatement } from "./read-inputs.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { countsIn, firstRequirements } from "../../spec/requirements.ts";
+import { countsIn, firstRequirements } from "../../spec/clause.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
 
 export interface VerifyOptions {

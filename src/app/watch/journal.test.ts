@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import type { WatchedDeliveries } from "../../suites/deliveries/retry-evidence.ts";
 import { sampleDelivery } from "../../report/testing/sample.ts";
 import { type JournalLine, openJournal, readJournal, accumulateWatch } from "./watch-files.ts";
 

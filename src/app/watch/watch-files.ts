@@ -6,13 +6,12 @@ import { z } from "zod";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import type { ListeningState } from "../judge/redacted-run.ts";
 import { type Delivery, deliverySchema } from "../../evidence/delivery.ts";
-import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import type { WatchedDeliveries } from "../../suites/deliveries/retry-evidence.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
 const statusSchema = z.int();

@@ -1,30 +1,43 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
-import type { ProbeEvidence } from "../../evidence/evidence.ts";
-import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import type { Evidence, ProbeEvidence } from "../../evidence/evidence.ts";
+import {
+  mergeWatched,
+  type RemainingRetries,
+  remainingRetries,
+  type WatchedDeliveries,
+} from "../../suites/deliveries/retry-evidence.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import {
+  accumulateWatch,
+  deleteWatchFiles,
+  heartbeatIntervalMs,
   type Journal,
   type JournalLine,
   openJournal,
   readJournal,
-  heartbeatIntervalMs,
-  accumulateWatch,
   type WatchState,
 } from "./watch-files.ts";
+import { requirementsOf } from "../../report/model/requirements.ts";
+import { assertOpenFiles } from "../../base/harness-limit.ts";
+import type { Report } from "../../report/model/report.ts";
+import { filterChecks, type Suite } from "../../run/judge/check.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import { suites } from "../../suites/all.ts";
+import { rejudgeRun } from "../rejudge.ts";
+import { type SavedRun, saveRun } from "../report-folder/saved-report.ts";
 
 export interface WatchTimers {
   readonly now: () => number;
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
   /** The run's webhook receiver, which the watch uses and closes. If missing, the watch starts a receiver. */
@@ -181,4 +194,52 @@ async function listenAgain(record: ReceiverRecord, now: () => number, journal: J
       line`Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
     );
   }
+}
+
+export interface WatchAndRejudgeOptions extends Omit<WatchOptions, "evidence" | "timers"> {
+  readonly kept: SavedRun;
+  readonly messages: Messages;
+}
+
+export interface WatchResult {
+  readonly kind: "over" | "interrupted";
+  readonly outlook: RemainingRetries;
+  readonly kept: SavedRun;
+  readonly problem: string | null;
+}
+
+/** Minimum number of connections that the receiver needs to accept deliveries. */
+const minConnections = 32;
+
+export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
+  assertOpenFiles(minConnections);
+  const { folder, state } = watching;
+  const { deliveries, probes } = kept.evidence;
+  const watch = await startWatch({ ...watching, evidence: { deliveries, probes } });
+  const { kind, outlook, watched } = await watch.ended;
+  const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, messages);
+  const { problem } = saveRun(folder, judged);
+  if (kind === "over" && problem === null) deleteWatchFiles(folder);
+  return { kind, outlook, kept: judged, problem };
+}
+
+export function judgeWatched(
+  { report, evidence }: SavedRun,
+  { epochMs }: WatchState,
+  watched: WatchedDeliveries,
+  messages: Messages,
+): SavedRun {
+  const all: Evidence = {
+    ...evidence,
+    deliveries: watched.deliveries,
+    probes: mergeWatched(evidence.probes, watched),
+  };
+  const finished = new Date(epochMs + watched.untilMs).toISOString();
+  const options = { requirements: requirementsOf(report), selected: judgedSuites(report) };
+  return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
+}
+
+function judgedSuites({ findings, upcoming }: Report): Suite[] {
+  const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
+  return filterChecks(suites, ({ id }) => selected.has(id));
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { assertLocked, FolderInUse, lockFolder, lockName, releaseFolders } from "./folder-lock.ts";
-import { thisProcess } from "./file-names.ts";
+import { thisProcess } from "./output-folders.ts";
 
 const newFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "lock-")));
 const secondsAgo = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { errorCodeOrText } from "../errors.ts";
 import { tryParseJson } from "../json.ts";
-import { hasEnded, temporaryName, thisProcess } from "./file-names.ts";
+import { hasEnded, temporaryName, thisProcess } from "./output-folders.ts";
 
 export const lockName = ".conformance-lock.json";
 

@@ -18,9 +18,8 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, it } from "vitest";
 
-import { checkWritable, checkFolderWritable } from "./folders.ts";
+import { checkFolderWritable, checkWritable, temporaryName } from "./output-folders.ts";
 import { replaceFile, stageFile } from "./replace-file.ts";
-import { temporaryName } from "./file-names.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "replace-"));
 

@@ -16,8 +16,7 @@ import {
 import { dirname, extname, join } from "node:path";
 
 import { errorCodeOrText } from "../errors.ts";
-import { descriptorOf, followLinks } from "./folders.ts";
-import { temporaryName } from "./file-names.ts";
+import { descriptorOf, followLinks, temporaryName } from "./output-folders.ts";
 
 export interface ReplaceOptions {
   /** Permissions of the file; by default those of the file that it replaces. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hodgesLehmannShift, median, quantile, robustDeviation } from "./quantile.ts";
-import { significantByHolm } from "./significance.ts";
+import { hodgesLehmannShift, median, quantile, robustDeviation, significantByHolm } from "./samples.ts";
 
 describe("quantiles", () => {
   it.each([

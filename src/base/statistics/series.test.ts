@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seededNumbers } from "./random.ts";
+import { seededNumbers } from "../numbers.ts";
 import { changePoints, clearestChange, trendOf } from "./series.ts";
 
 const how = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 1 } as const;

@@ -1,6 +1,5 @@
-import { median } from "./quantile.ts";
-import { seededNumbers } from "./random.ts";
-import { upperTail } from "./significance.ts";
+import { median, upperTail } from "./samples.ts";
+import { seededNumbers } from "../numbers.ts";
 
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
 export interface ChangePoint {

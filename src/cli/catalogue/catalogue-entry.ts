@@ -1,6 +1,6 @@
 import type { Patch } from "../../reference/patch.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
-import { cellName } from "../../run/judge/coverage.ts";
+import { cellName } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";

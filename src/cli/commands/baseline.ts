@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
+import { readReportWithoutEvidence } from "../../app/report-folder/saved-report.ts";
 import { baselineOf } from "../../report/model/failure-policy.ts";
 import { printResult, withSteps } from "../command.ts";
 

@@ -8,10 +8,9 @@ import {
   type JudgeClientOptions,
   clientName,
 } from "../../app/client/judge-client.ts";
-import { assertCommand, type CommandLine } from "../../app/client/run-command.ts";
+import { assertCommand, type CommandLine } from "../../app/client/client-session.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { type TroubleName, troubleNames } from "../../gateway/trouble.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";

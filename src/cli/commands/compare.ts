@@ -5,13 +5,11 @@ import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
-import { documentOf, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
-import { readSavedRun } from "../../app/report-folder/saved-run.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { documentOf, readReportWithoutEvidence, readSavedRun } from "../../app/report-folder/saved-report.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
-import { renderComparisonMarkdown } from "../../report/compare/markdown.ts";
+import { renderComparisonMarkdown, renderComparisonTerminal } from "../../report/compare/render-text.ts";
 import { renderComparisonPage } from "../../report/compare/page.ts";
 import {
   defaultRegressionKinds,
@@ -21,10 +19,9 @@ import {
   regressionKinds,
   type RegressionRules,
 } from "../../report/compare/regression-rules.ts";
-import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, withOptions } from "../options.ts";

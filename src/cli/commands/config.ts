@@ -1,7 +1,10 @@
 import { Command } from "commander";
 
-import { judgeConfigurations, readConfiguration } from "../../app/configuration/judge-configurations.ts";
-import { observeHostedAgents } from "../../app/configuration/hosted-values.ts";
+import {
+  judgeConfigurations,
+  observeHostedAgents,
+  readConfiguration,
+} from "../../app/configuration/judge-configurations.ts";
 import { fromOutside, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";

@@ -5,12 +5,11 @@ import {
   type RecordedPartChoice,
   type MessagePart,
   readRecordedPart,
-} from "../../app/recorded-message.ts";
-import { line } from "../../base/line.ts";
+} from "../../app/report-folder/saved-report.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { sanitize } from "../../base/sanitize.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { flagForSetting, type FlagsOf, withOptions } from "../options.ts";
 import { terminalOf } from "../terminal.ts";
 

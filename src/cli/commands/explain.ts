@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { printResult, withSteps } from "../command.ts";
 

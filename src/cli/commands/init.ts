@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
-import { type ControlParts, type DetectedControl, detectControl } from "../../app/init/detect-control.ts";
-import { discoverForInit } from "../../app/init/discover.ts";
+import { type ControlParts, detectControl, type DetectedControl, discoverForInit } from "../../app/init/discover.ts";
 import {
   keyFromAnswers,
   proposeTargetFile,
@@ -11,17 +10,16 @@ import {
 import { redactorWithAlteredKeys } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { clockOverHttp } from "../../target/control-calls.ts";
 import { openPathsOf, triggersOf } from "../../target/target-file.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { registerKey, registerSecrets } from "../errors.ts";
 import {
   askPaths,
@@ -34,8 +32,15 @@ import {
   readControlToken,
   writeFileAtomically,
 } from "../init/answers.ts";
-import { absentText, controlText, foundText, proposalText } from "../init/dialog-texts.ts";
-import { Interrupted, openPrompter, type Prompter } from "../init/prompter.ts";
+import {
+  absentText,
+  controlText,
+  foundText,
+  Interrupted,
+  openPrompter,
+  type Prompter,
+  proposalText,
+} from "../init/dialog.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
 import { canAsk } from "../ask-user.ts";

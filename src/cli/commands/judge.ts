@@ -8,14 +8,12 @@ import { judgeRecording } from "../../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../../app/recording/read-recording.ts";
 import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { documentOf } from "../../app/report-folder/read-report-document.ts";
-import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { documentOf, readSavedRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
-import { decisiveExitCode } from "../../base/exit-codes.ts";
+import { decisiveExitCode } from "../../base/process-end.ts";
 import { cliMessages } from "../messages.ts";
 import { displayPath, prepareReportFolder } from "../output-files.ts";
 import {

@@ -1,10 +1,9 @@
 import { Command } from "commander";
 
 import { keyListJson, type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/signing-keys.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { printResult, withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { printLine } from "../print-line.ts";
 import { signingKeyVariable } from "../report/report-flags.ts";
 

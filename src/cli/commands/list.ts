@@ -1,9 +1,16 @@
 import { Command } from "commander";
 
 import { type TableColumn, tableLines, widestCell } from "../../report/terminal/section-lines.ts";
-import { type Level, parties, type Party } from "../../spec/clause.ts";
+import {
+  countsIn,
+  latestRequirements,
+  type Level,
+  parties,
+  type Party,
+  type RequirementSet,
+  requirementSets,
+} from "../../spec/clause.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
-import { countsIn, latestRequirements, type RequirementSet, requirementSets } from "../../spec/requirements.ts";
 import { printResult, withSteps } from "../command.ts";
 import { type FlagsOf, readRequirements, readWord, withOptions } from "../options.ts";
 

@@ -1,28 +1,36 @@
 import { Command } from "commander";
 
 import {
+  assertLoadParameters,
   defaultScenarios,
   defaultScenariosInRealTime,
+  k6OperatorManifest,
   type LoadParameters,
-  assertLoadParameters,
   planLoad,
 } from "../../app/load/plan-load.ts";
 import { findEngines } from "../../app/load/available-engines.ts";
 import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
-import { k6OperatorManifest } from "../../app/load/k6-operator-manifest.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
-import { line, fromOutside } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { fromOutside, line, UsageError } from "../../base/line.ts";
 import type { Target } from "../../target/target.ts";
 import { printResult, withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../ask-user.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { listedScenarios, scenarioListText } from "../load/list-text.ts";
-import { dashboardOf, type LoadFlags, loadOptions, readLoadParameters, targetFlagsOf } from "../load/load-flags.ts";
-import { formatLoadPreview, formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
+import {
+  dashboardOf,
+  formatLoadPreview,
+  formatNotSentReason,
+  type LoadFlags,
+  loadOptions,
+  notSentExitCode,
+  readLoadParameters,
+  targetFlagsOf,
+  withLoadSteps,
+} from "../load/load-command.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { registerSecrets } from "../errors.ts";

@@ -6,7 +6,7 @@ import { noUsableKey } from "../../run/run.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { redactSecrets } from "../errors.ts";
 import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
 import { failedOption, readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";

@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { startProxy } from "../../app/proxy/run-proxy.ts";
-import { documentOf } from "../../app/report-folder/read-report-document.ts";
+import { documentOf } from "../../app/report-folder/saved-report.ts";
 import type { ProxyReports } from "../../app/proxy/traffic-judge.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { line } from "../../base/line.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { formatCount } from "../../base/text.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
-import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../../base/process-end.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import {
   formatOptions,

@@ -2,22 +2,20 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 
 import { Command } from "commander";
 
-import { writeDeliveries, judgeReceiver } from "../../app/judge-receiver.ts";
-import type { JudgedTarget } from "../../app/judge/judge-target.ts";
+import { type JudgedTarget, judgeReceiver, writeDeliveries } from "../../app/judge/judge-target.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
-import { line } from "../../base/line.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { readTextFile } from "../../base/read-file.ts";
 import { formatCount } from "../../base/text.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import type { Header } from "../../evidence/exchange.ts";
-import type { DeliverySettings } from "../../run/run-deliveries.ts";
-import { executionEvents, webhookEvents, type WebhookEvent } from "../../spec/events.ts";
+import type { DeliverySettings } from "../../run/run-party.ts";
+import { executionEvents, webhookEvents, type WebhookEvent } from "../../spec/events-and-errors.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { signatureVectors } from "../../suites/receiver/vectors.ts";
+import { signatureVectors } from "../../suites/receiver/event.ts";
 import { receiverTarget } from "../../target/target-from-options.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { registerSecrets } from "../errors.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, repeatable, withOptions } from "../options.ts";

@@ -8,15 +8,14 @@ import {
   type BuiltRegistry,
   isReplaceable,
 } from "../../app/registry/build-registry.ts";
-import type { RegistryProblem } from "../../app/registry/find-statements.ts";
-import { line } from "../../base/line.ts";
+import type { RegistryProblem } from "../../app/registry/statements.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import { isCurrent } from "../../report/registry/entry.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { displayPath, prepareFolder } from "../output-files.ts";

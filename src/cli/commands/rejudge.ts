@@ -1,8 +1,7 @@
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { documentOf } from "../../app/report-folder/read-report-document.ts";
-import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
+import { documentOf, readSavedRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";

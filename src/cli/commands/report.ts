@@ -1,13 +1,12 @@
 import { Command } from "commander";
 
-import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
-import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
+import { digestsOfSaved, folderOf, readReportDocument } from "../../app/report-folder/saved-report.ts";
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { narrowReport } from "../../report/model/requirements.ts";
 import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, readRequirements, type RequirementsFlag, withOptions } from "../options.ts";
 import {
   assertSources,

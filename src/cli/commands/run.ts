@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts";
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
-import { documentOf } from "../../app/report-folder/read-report-document.ts";
+import { documentOf } from "../../app/report-folder/saved-report.ts";
 import { writeFirstState } from "../../app/watch/watch-files.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
@@ -12,7 +12,7 @@ import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { acceptsConnection } from "../../wire/accepts-connection.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { displayPath, prepareLockedFolder } from "../output-files.ts";
 import { askTier } from "../ask-user.ts";
@@ -34,8 +34,7 @@ import {
 import { formatUsageError } from "../errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { printLine } from "../print-line.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 
 const runOptions = {
   "--fail-fast": "stop at the first must clause that is broken, and report what was judged by then",

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { withSteps } from "../command.ts";
 import { withOptions } from "../options.ts";
 import { printJson, selftest, type SelftestFlags, selftestOptions } from "../selftest/modes.ts";

@@ -6,15 +6,14 @@ import { Command } from "commander";
 
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import { serveReference, type ServeOptions } from "../../app/serve/serve-reference.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { allFaults, allVariants, patchesByName } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { realClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, repeatable, withOptions } from "../options.ts";
 import { readPort, readTls, tlsOptions } from "../tls-flags.ts";
 import { waitForSignal } from "../signals.ts";

@@ -1,15 +1,14 @@
 import { Command } from "commander";
 
 import { errorCodeOrText } from "../../base/errors.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { formatCount } from "../../base/text.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { displayPath, prepareFiles } from "../output-files.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";

@@ -5,31 +5,34 @@ import { Command } from "commander";
 import { findEngines } from "../../app/load/available-engines.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { defaultLoadParameters, assertScenariosAndEngine } from "../../app/load/plan-load.ts";
-import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
-import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
+import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/saved-report.ts";
+import {
+  defaultConcurrency,
+  type JudgedVendor,
+  type ListedVendor,
+  type PrintLine,
+  readVendorsFile,
+} from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from "../../app/vendors/judge-vendors.ts";
-import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
-import { timeInName } from "../../base/files/file-names.ts";
+import { timeInName } from "../../base/files/output-folders.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
 import { askConsent, assertConsentPossible } from "../ask-user.ts";
-import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../../base/process-end.ts";
 import { registerSecrets } from "../errors.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { readEngine } from "../load/load-flags.ts";
-import { formatLoadPreview, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
+import { formatLoadPreview, notSentExitCode, readEngine, withLoadSteps } from "../load/load-command.ts";
 import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
 import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
-import { line } from "../../base/line.ts";
 
 const vendorsOptions = {
   "--concurrency <n>": { help: "judge at most this many at the same time", default: String(defaultConcurrency) },

@@ -1,4 +1,4 @@
-import { firstRequirements } from "../../spec/requirements.ts";
+import { firstRequirements } from "../../spec/clause.ts";
 import { readPolicy } from "../../app/verify/read-inputs.ts";
 import {
   isVerified,
@@ -7,17 +7,15 @@ import {
   verifyStatement,
   type VerifyOptions,
 } from "../../app/verify/verify-statement.ts";
-import { line } from "../../base/line.ts";
-import { createPaint, type Paint } from "../../base/paint.ts";
+import { line, UsageError } from "../../base/line.ts";
+import { createPaint, formatCount, type Paint } from "../../base/text.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
-import { formatCount } from "../../base/text.ts";
-import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import type { RuleResult } from "../../report/statement/judge-policy.ts";
-import { shortKeyId } from "../../report/statement/envelope.ts";
+import { shortKeyId } from "../../report/statement/signatures.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, repeatable, withOptions } from "../options.ts";
 import { networkFromFlags, networkOptions } from "../target-flags.ts";

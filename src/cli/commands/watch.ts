@@ -3,14 +3,13 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 
 import { secretsOf } from "../../app/judge/secrets.ts";
-import { readSavedRun } from "../../app/report-folder/saved-run.ts";
+import { readSavedRun } from "../../app/report-folder/saved-report.ts";
 import { readState, type WatchState } from "../../app/watch/watch-files.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../../base/exit-codes.ts";
+import { exitCodes } from "../../base/process-end.ts";
 import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { lockReportFolder } from "../output-files.ts";
 import { type FlagsOf, withOptions } from "../options.ts";

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { clauseIds } from "../../spec/clauses.ts";
 import { conformanceProgram } from "../program.ts";
-import { commandWords, type Shell, shells, wordLists } from "./command-words.ts";
-import { completionScript } from "./scripts.ts";
+import { commandWords, completionScript, type Shell, shells, wordLists } from "../commands/completion.ts";
 
 const program = await conformanceProgram(() => true);
 const commands = commandWords(program);

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import type { ControlParts } from "../../app/init/detect-control.ts";
-import type { DiscoveredTarget } from "../../app/init/discover.ts";
+import type { ControlParts, DiscoveredTarget } from "../../app/init/discover.ts";
 import {
   type ChosenAgents,
   type UserGivenPaths,
@@ -12,18 +11,17 @@ import {
   type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { checkFolderWritable } from "../../base/files/folders.ts";
+import { checkFolderWritable } from "../../base/files/output-folders.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
-import { hideKeys, line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { hideKeys, line, UsageError } from "../../base/line.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { checkedKey } from "../../target/target-file.ts";
 import { type FlagsOf, readWord } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions, targetOptions } from "../target-flags.ts";
-import type { Prompter } from "./prompter.ts";
+import type { Prompter } from "./dialog.ts";
 
 export const initOptions = {
   "--base-url <url>": "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)",

@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { type TableColumn, tableGap, tableLines } from "../../report/terminal/section-lines.ts";
 import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
-import { embeddedLimits } from "../../app/load/embedded-environment.ts";
+import { embeddedLimits } from "../../app/load/trial-environment.ts";
 
 export interface ListedScenario {
   readonly name: string;

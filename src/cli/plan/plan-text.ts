@@ -1,13 +1,11 @@
 import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
-import type { PlannedPairCounts, PlannedPairs } from "../../app/plan/planned-pairs.ts";
-import type { ChecksShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
+import type { ChecksShortOfTime, PlannedPairCounts, PlannedPairs, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skipped-checks.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatNumber, wholePercent } from "../../base/numbers.ts";
-import { type Paint, createPaint } from "../../base/paint.ts";
+import { createPaint, formatCount, formatLabelled, joinFirst, type Paint } from "../../base/text.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
-import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";
 

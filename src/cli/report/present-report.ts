@@ -1,32 +1,75 @@
 import { appendFileSync, statSync } from "node:fs";
-
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { describeInvalidTrials } from "../../report/model/load-results.ts";
-import { documentOf } from "../../app/report-folder/read-report-document.ts";
+import { describeInvalidTrials, type FindingTrial } from "../../report/model/load-results.ts";
+import { documentOf } from "../../app/report-folder/saved-report.ts";
 import {
   type RequestedFormats,
   saveAndWriteFormats,
   type WriteOptions,
 } from "../../app/report-folder/write-formats.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
+import { decisiveExitCode, exitCodes, handlePendingSignals } from "../../base/process-end.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
 import { applyBaseline, type Baseline, defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
-import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
-import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import type { ReportFlags } from "./report-flags.ts";
 import { line } from "../../base/line.ts";
+import { scenarioNamed } from "../../load/scenarios.ts";
+import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
+import { shellQuote } from "../../base/shell-words.ts";
+import type { Target } from "../../target/target.ts";
+
+interface ReproductionOptions {
+  readonly target: Target | null;
+  readonly targetFile: string | null;
+  readonly patchFlags: string;
+}
+
+/** Options for a load that was judged from saved evidence. The load's target is unknown. */
+const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
+
+/** Returns commands that repeat a trial. Keys appear only as shell variables. */
+export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
+  const scenario = scenarioNamed(load.scenario);
+  const hasK6 = scenario?.engines.includes("k6") === true;
+  return [
+    `${loadCommand(load)}${targetFlagsText(parts)}`,
+    ...(hasK6 ? k6Lines(load, scenario.needs.includes("keys.second"), parts) : []),
+  ];
+}
+
+function targetFlagsText({ target, targetFile, patchFlags }: ReproductionOptions): string {
+  if (target === null) return patchFlags;
+  if (targetFile !== null) return ` --target ${shellQuote(targetFile)}`;
+  return ` --base-url ${shellQuote(target.baseUrl)}`;
+}
+
+function k6Lines(
+  { scenario, tier }: FindingTrial,
+  needsSecond: boolean,
+  { target, patchFlags }: ReproductionOptions,
+): string[] {
+  const [main, second] = target === null ? [] : Object.values(target.keys).filter((key) => key.tier === tier);
+  const baseUrl = target === null ? '"$BASE_URL"' : shellQuote(target.baseUrl);
+  const keys = [
+    `-e API_KEY="$${main?.variable ?? "API_KEY"}"`,
+    ...(needsSecond ? [`-e API_KEY_SECOND="$${second?.variable ?? "API_KEY_SECOND"}"`] : []),
+  ];
+  const command = `k6 run k6/${scenario}.ts -e BASE_URL=${baseUrl} ${keys.join(" ")} -e TIER=${shellQuote(tier)}`;
+  return target === null
+    ? [`${command}   # on \`conformance serve${patchFlags}\`, which prints its address and keys`]
+    : [command];
+}
 
 const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 
-export interface PresentOptions extends WriteOptions {
+interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
   /** Whether to print tables that the text report otherwise omits. Default: `false`. */

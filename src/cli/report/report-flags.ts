@@ -1,8 +1,7 @@
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import {
   type RequiredInput,
   type FormatName,
@@ -14,7 +13,7 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { type Baseline, baselineSchema, type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import { type Subject, subjectAlgorithms, type StatementSigning } from "../../report/statement/attestation.ts";
-import { parseSigningKey, type SigningKey } from "../../report/statement/keys.ts";
+import { parseSigningKey, type SigningKey } from "../../report/statement/signatures.ts";
 import {
   type FlagsOf,
   flagForSetting,

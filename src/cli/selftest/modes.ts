@@ -1,8 +1,7 @@
-import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
+import { openEmbeddedEnvironment } from "../../app/load/trial-environment.ts";
 import { globOf, formatCount } from "../../base/text.ts";
 import { formatNumber } from "../../base/numbers.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
 import {
   loadFaultPlans,
@@ -15,10 +14,9 @@ import {
 } from "../../selftest/load/plans.ts";
 import { runMutants } from "../../selftest/mutants/run-mutants.ts";
 import { type MutantGroup, type MutantSummary, summariseMutants } from "../../selftest/mutants/survivors.ts";
-import { tryPatches } from "../../selftest/run-patches.ts";
+import { complaintsOf, type PatchTrial, tryPatches } from "../../selftest/trial.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
-import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
-import { runWire } from "../../selftest/wire/run-wire.ts";
+import { runWire, type WireTrial } from "../../selftest/wire/trial.ts";
 import { describeMutant } from "../../selftest/wire/mutant.ts";
 import {
   type ClassRow,
@@ -27,7 +25,6 @@ import {
   survivalReason,
   type WireSummary,
 } from "../../selftest/wire/survivors.ts";
-import type { WireTrial } from "../../selftest/wire/trial.ts";
 import { printLine } from "../print-line.ts";
 import { type FlagsOf, readCount, repeatable } from "../options.ts";
 

@@ -1,4 +1,4 @@
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { cliMessages } from "../messages.ts";
 import { runAndRedact, type RedactedRun, type RedactedRunOptions } from "../../app/judge/redacted-run.ts";
 

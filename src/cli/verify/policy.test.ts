@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serializeStatement } from "../../report/statement/statement.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
 import { serializeSigned } from "../../report/statement/attestation.ts";
-import { parseSigningKey } from "../../report/statement/keys.ts";
+import { parseSigningKey } from "../../report/statement/signatures.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "policy-"));

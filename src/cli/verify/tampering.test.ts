@@ -5,11 +5,15 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { digestsOfSaved } from "../../app/report-folder/saved-run.ts";
-import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
-import { type Envelope, payloadOf, sealEnvelope } from "../../report/statement/envelope.ts";
+import { digestsOfSaved, readReportDocument } from "../../app/report-folder/saved-report.ts";
+import {
+  type Envelope,
+  parseSigningKey,
+  payloadOf,
+  sealEnvelope,
+  type SigningKey,
+} from "../../report/statement/signatures.ts";
 import { serializeSigned } from "../../report/statement/attestation.ts";
-import { parseSigningKey, type SigningKey } from "../../report/statement/keys.ts";
 import { serializeStatement, statementOf } from "../../report/statement/statement.ts";
 import { commandLineIn } from "../testing/command.ts";
 

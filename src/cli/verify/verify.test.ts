@@ -6,15 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { findPatch } from "../../reference/catalogue.ts";
-import { withoutContradiction } from "../../report/testing/without-contradiction.ts";
+import { withoutContradiction } from "../../report/testing/sample.ts";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { statementOf, serializeStatement } from "../../report/statement/statement.ts";
 import { unselectedMusts } from "../../run/plan/selection.ts";
 import { judgedRun } from "../testing/judged-session.ts";
 import { suites } from "../../suites/all.ts";
-import { digestsOfSaved } from "../../app/report-folder/saved-run.ts";
-import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
+import { digestsOfSaved, readReportDocument } from "../../app/report-folder/saved-report.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));

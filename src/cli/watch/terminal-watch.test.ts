@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+import type { RemainingRetries } from "../../suites/deliveries/retry-evidence.ts";
 import { formatRetryProgress, startProgressLine } from "./terminal-watch.ts";
 
 const epochMs = new Date(2026, 0, 31, 10, 0, 0).getTime();

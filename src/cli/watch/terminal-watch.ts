@@ -1,6 +1,6 @@
-import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "../../app/watch/watch-and-rejudge.ts";
+import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "../../app/watch/watch.ts";
 import { formatCount } from "../../base/text.ts";
-import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+import type { RemainingRetries } from "../../suites/deliveries/retry-evidence.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { reportUnwrittenOutput } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";

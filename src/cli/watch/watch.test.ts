@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../../report/model/report-file.ts";
-import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+import type { RemainingRetries } from "../../suites/deliveries/retry-evidence.ts";
 import { UseCaseError } from "../../app/use-case-error.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { saveRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
+import { UsageError } from "../../base/line.ts";
+import { saveRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
+import { judgeWatched, startWatch, type Watch, type WatchEnd } from "../../app/watch/watch.ts";
 import { readJournal, readState, type WatchState, deleteWatchFiles } from "../../app/watch/watch-files.ts";
 import type { Judged } from "../testing/judged-session.ts";
 import {
@@ -21,7 +21,6 @@ import {
   type PassingTime,
   stoppedRun,
 } from "./testing/stopped-run.ts";
-import { startWatch, type Watch, type WatchEnd } from "../../app/watch/watch.ts";
 import { cliMessages } from "../messages.ts";
 
 const minute = 60_000;

@@ -1,14 +1,14 @@
 import { headerRules } from "../../rules/limits/header-rules.ts";
 import { streamRules } from "../../rules/streams/streams.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { bodyJudges } from "./responses.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { JudgeResult } from "./finding.ts";
 import { hasEnding } from "./breach-clause.ts";
 import * as admission from "./admission.ts";
 import * as headers from "./headers.ts";
-import * as health from "./health.ts";
-import * as keyIsolation from "./key-isolation.ts";
+import * as health from "./isolation.ts";
+import * as keyIsolation from "./isolation.ts";
 import * as refusals from "./refusals.ts";
 import * as remaining from "./remaining.ts";
 import * as slots from "./slots.ts";

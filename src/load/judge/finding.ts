@@ -1,5 +1,5 @@
-import type { RequirementSet } from "../../spec/requirements.ts";
-import type { Coverage } from "../../run/judge/coverage.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
+import type { Coverage } from "../../run/judge/finding.ts";
 
 /** `seen`: how many responses were judged. Present if the clause is about every response, e.g. about its headers. */
 export type JudgeResult = Result & { readonly seen?: Coverage };

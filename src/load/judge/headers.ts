@@ -1,11 +1,11 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { sumOf } from "../../base/numbers.ts";
 import type { SecondCounts } from "../../evidence/load-evidence.ts";
 import { type HeaderRule, isHourLimit, missingHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
 import { allRateHeaders, headerFormClauseOf } from "../../spec/headers.ts";
 import { resetMismatch, isKeyAccepted, judgeTimeLeft } from "../../rules/limits/reset-headers.ts";
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { hasKnownHeaders } from "../load-sample.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { countBelow } from "../../base/sorted.ts";
+import { countBelow } from "../../base/lists.ts";
 import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
-import { announcedEnd, type Announcement } from "../../rules/limits/admission/phases.ts";
+import { announcedEnd, type Announcement } from "../../rules/limits/admission/fixed-windows.ts";
 import {
   type AnnouncedEnds,
   type Decision,

@@ -1,6 +1,6 @@
 import { type Scenario, scenarios } from "../scenarios.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { firstRequirements, laterSet, type RequirementSet } from "../../spec/requirements.ts";
+import { firstRequirements, laterSet, type RequirementSet } from "../../spec/clause.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";

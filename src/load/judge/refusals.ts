@@ -1,7 +1,7 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
-import { quantile } from "../../base/statistics/quantile.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/lists.ts";
+import { quantile } from "../../base/statistics/samples.ts";
 import { formatCount } from "../../base/text.ts";
 import { createSlotTest } from "../../rules/limits/admission/slots.ts";
 import {

@@ -1,5 +1,5 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/lists.ts";
 import {
   describeAdmittedWhenExhausted,
   exhaustedWindowRule,

@@ -2,11 +2,11 @@ import { formatNumber, sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { type LoadEvidence, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { type BodyRule, bodyRules } from "../../rules/bodies/rules.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { matrixRow, type SampledRequest } from "./sampled-requests.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import type { Cell, Coverage } from "../../run/judge/coverage.ts";
+import type { Cell, Coverage } from "../../run/judge/finding.ts";
 
 const maxListed = 5;
 

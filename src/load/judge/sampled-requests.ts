@@ -1,6 +1,6 @@
 import { isRefused, type RequestSample } from "../../rules/limits/sample.ts";
 import { type EngineName, type Flow } from "../scenarios.ts";
-import { type Cell } from "../../run/judge/coverage.ts";
+import { type Cell } from "../../run/judge/finding.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 

@@ -5,7 +5,7 @@ import { minuteLimit } from "../../../scenarios/minute-limit.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { judgeLoad } from "./judge.ts";
-import { splitOverMachines } from "./testing/several-machines.ts";
+import { splitOverMachines } from "../testing/samples.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { defaultDecisions, defaultTerms, simulatedServer } from "./testing/simulated-server.ts";
 

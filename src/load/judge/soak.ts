@@ -1,6 +1,6 @@
 import { hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { holds, breach, type JudgeResult, unproven } from "./finding.ts";
-import { median } from "../../base/statistics/quantile.ts";
+import { median } from "../../base/statistics/samples.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 

@@ -6,7 +6,7 @@ import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { runsOf } from "../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { judgeLoad } from "./judge.ts";
-import { splitOverMachines } from "./testing/several-machines.ts";
+import { splitOverMachines } from "../testing/samples.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { legalServer } from "./testing/simulated-server.ts";
 

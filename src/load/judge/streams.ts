@@ -1,11 +1,11 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import type { StreamRule } from "../../rules/streams/streams.ts";
 import type { StreamSummary } from "../../evidence/load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { judgeEach } from "./responses.ts";
 import { breach, holds, observed, type JudgeResult, unproven } from "./finding.ts";
 import { matrixRow } from "./sampled-requests.ts";
-import { quantile } from "../../base/statistics/quantile.ts";
+import { quantile } from "../../base/statistics/samples.ts";
 
 const describeStreamLine = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
   `${flow} sent at ${new Date(sentMs).toISOString()}: ${sequence.length > 8 ? `${sequence.slice(0, 8).join(", ")}, …` : sequence.join(", ") || "no event"}; ${chunks} chunks, index ${indexes}, ${ending}`;

@@ -1,4 +1,4 @@
-import { is2xx, isGatewayStatus } from "../../base/http-status.ts";
+import { is2xx, isGatewayStatus } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";

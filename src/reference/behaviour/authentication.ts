@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import type { ErrorCause } from "../api-error.ts";
-import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
+import { isServerOwn, runsAgent, type Endpoint } from "./transport.ts";
 
 export type Credentials =
   | { readonly kind: "absent" }

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { DeliveryState, HostingEvent } from "../webhooks/store.ts";
 import type { Header } from "./transport.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCause, ErrorBodyInput, ErrorDetail } from "../api-error.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { isoTime } from "./health-list-usage.ts";
+import type { Endpoint } from "./transport.ts";
+import { isoTime } from "./other-endpoints.ts";
 
 interface StatusAndCode {
   readonly status: number;

@@ -1,15 +1,16 @@
 import {
-  overrideLimiter,
   anchoredWindow,
   fixedWindow,
   hourMs,
-  windowsOf,
   type Limiter,
+  overrideLimiter,
   type WindowSize,
+  windowsOf,
 } from "../limits/windows.ts";
-import { fault, faults, overrideByCount, overrideResult, type Override } from "../patch.ts";
+import { always, fault, faults, type Override, overrideByCount, overrideResult } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
+import type { Account } from "../limits/account.ts";
 
 /** Duration of a slow store's write, in event-loop turns: about 1 or 2 ms on an idle machine. */
 const slowWriteTurns = 300;
@@ -120,3 +121,29 @@ const loadFaults = faults(
 );
 
 export const concurrencyFaults = [...concurrencyEndpointFaults, ...loadFaults];
+
+export const tokenFaults = faults("Limits / Token quota per month", {
+  "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(always("needsTokens", false)),
+  "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "stream"),
+  ),
+  "tokens-not-limited-in-operations": fault("LIM-19", "Operations start once the month's tokens are used up.").by(
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "startOperation"),
+  ),
+  "tokens-not-limited-in-batches": fault("LIM-19", "Batches are admitted once the month's tokens are used up.").by(
+    overrideResult("needsTokens")((needs, endpoint) => needs && endpoint !== "batch"),
+  ),
+  "tokens-kept-in-the-next-month": fault("LIM-19", "A new month begins with the tokens that the last one used.").by(
+    (base) => {
+      const maxUsed = new WeakMap<Account, number>();
+      return {
+        tokenCount: (account, nowMs) => {
+          const { used, limit } = base.tokenCount(account, nowMs);
+          const kept = Math.max(used, maxUsed.get(account) ?? 0);
+          maxUsed.set(account, kept);
+          return { used: kept, limit };
+        },
+      };
+    },
+  ),
+});

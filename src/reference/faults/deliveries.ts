@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../../spec/events.ts";
+import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 import { setField } from "../json-edit.ts";
 import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { isObject, tryParseJson } from "../../base/json.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
 import { escapeNonAscii } from "../json-edit.ts";
 import { always, fault, faults, overrideResult, type Override } from "../patch.ts";

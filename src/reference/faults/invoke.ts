@@ -12,7 +12,7 @@ import {
   type Override,
 } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../behaviour/transport.ts";
 
 const invokeBody = overrideJson("invokeBody");
 

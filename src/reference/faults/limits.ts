@@ -1,7 +1,6 @@
 import { memoizeByObject } from "../../base/memoize.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
 import type { ResponseEvent } from "../behaviour/limits.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { ReferenceKey } from "../keys.ts";
 import {

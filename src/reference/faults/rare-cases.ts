@@ -1,7 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, type ErrorBodyInput, type ErrorCause } from "../api-error.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
 import { setField } from "../json-edit.ts";
 import {
   acceptExpiredKeys,

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import { type ErrorBodyInput, fieldError } from "../api-error.ts";
 import { formA } from "../behaviour/errors.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../behaviour/transport.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import {
   editFormB,

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.ts";
-import type { StreamStep } from "../behaviour/stream.ts";
+import type { StreamStep } from "../behaviour/execution.ts";
 import { setField } from "../json-edit.ts";
 import {
   always,

@@ -1,10 +1,9 @@
 import type { ResponseEvent } from "../behaviour/limits.ts";
-import type { Header, HeadInput } from "../behaviour/transport.ts";
+import type { Endpoint, Header, HeadInput } from "../behaviour/transport.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import { apiError, type ApiError, type ErrorCause } from "../api-error.ts";
-import type { Endpoint } from "../endpoint.ts";
 import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";

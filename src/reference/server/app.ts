@@ -5,15 +5,23 @@ import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type ApiError } from "../api-error.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { failed, ok, sendResult } from "./response.ts";
+import type { Endpoint } from "../behaviour/transport.ts";
+import {
+  addBodyParser,
+  apiErrorOf,
+  createListener,
+  failed,
+  ok,
+  readQuery,
+  respondToMalformed,
+  sendResult,
+  type TlsFiles,
+} from "./http.ts";
 import { addControlRoutes, testControlOffError, validateControlToken } from "./control.ts";
-import { plannedError } from "./trouble.ts";
+import { plannedError, type ServerState } from "./state.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
-import { addBodyParser, apiErrorOf, createListener, readQuery, respondToMalformed, type TlsFiles } from "./http.ts";
 import { addRoutes } from "./routes.ts";
-import type { ServerState } from "./state.ts";
 
 /** A request and its response, for a log. `key` is the name of the key, never its text. */
 export interface RequestLine {

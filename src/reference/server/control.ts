@@ -1,19 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { healthStatuses, type HealthStatus } from "../../spec/events.ts";
+import { healthStatuses, type HealthStatus } from "../../spec/events-and-errors.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { agentsByRole, type Agent } from "../agents.ts";
 import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { KeyTraits } from "../keys.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
 import { unknownAgentError } from "./execution.ts";
-import { failed, ok, sendResult, type RouteResult } from "./response.ts";
-import type { ServerState } from "./state.ts";
-import { readTrouble } from "./trouble.ts";
+import { failed, ok, sendResult, type RouteResult } from "./http.ts";
+import { readTrouble, type ServerState } from "./state.ts";
 
 /** Header for the server's control token, which is needed to move the clock or change a deployment. */
 export const controlTokenHeader = "X-Control-Token";

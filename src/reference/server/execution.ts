@@ -1,6 +1,6 @@
 import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
 import { apiError, type ApiError } from "../api-error.ts";
-import type { SchemaViolation, TokenUsage } from "../behaviour/invoke.ts";
+import type { SchemaViolation, TokenUsage } from "../behaviour/execution.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";

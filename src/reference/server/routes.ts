@@ -5,25 +5,27 @@ import type {
   FastifySchema,
   FastifySchemaValidationError,
 } from "fastify";
-import type { SchemaViolation } from "../behaviour/invoke.ts";
+import type { SchemaViolation } from "../behaviour/execution.ts";
 import { fieldError, apiError } from "../api-error.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { sendResult, failed, type RouteResult } from "./response.ts";
-import { checkOperation, startOperation, submitBatch } from "./batch.ts";
-import type { RequestContext } from "./admission.ts";
+import type { Endpoint } from "../behaviour/transport.ts";
+import { sendResult, failed, type RouteResult } from "./http.ts";
 import {
+  checkOperation,
   createAlert,
   createWebhook,
-  listDeliveries,
-  webhookMetrics,
   describeAgent,
   handleHealth,
   handleInvoke,
   handleKeyUsage,
-  listAgents,
   handleUsage,
+  listAgents,
+  listDeliveries,
   type ListQuery,
+  startOperation,
+  submitBatch,
+  webhookMetrics,
 } from "./handlers.ts";
+import type { RequestContext } from "./admission.ts";
 import { agentSchemas, operationSchemas } from "./agent-schemas.ts";
 import { handleStream } from "./stream.ts";
 import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";

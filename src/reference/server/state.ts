@@ -1,18 +1,79 @@
 import { randomUUID } from "node:crypto";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
-import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
+import { type Agent, type Conversation, referenceAgents } from "../agents.ts";
 import type { Alert } from "../behaviour/webhooks.ts";
-import type { AsyncOperation } from "../behaviour/batches.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
+import type { AsyncOperation } from "../behaviour/other-endpoints.ts";
+import type { Behaviour } from "../patch.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
-import { createAccount, type Account, type AccountLimits } from "../limits/account.ts";
+import { type Account, type AccountLimits, createAccount } from "../limits/account.ts";
 import { hourMs, type WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { createTrouble, type Trouble } from "./trouble.ts";
+import { apiError, type ApiError, fieldError } from "../api-error.ts";
+import { type Endpoint, runsAgent } from "../behaviour/transport.ts";
+import { fieldsOf } from "../json-edit.ts";
+
+const troubleKinds = ["error", "drop", "limit", "delay"] as const;
+
+/** Planned failure or delay of the next requests that run an agent. */
+interface PlannedTrouble {
+  readonly kind: (typeof troubleKinds)[number];
+  /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */
+  readonly seconds: number;
+  readonly requests: number;
+  readonly agentId: string | null;
+}
+
+interface Trouble {
+  plan(planned: PlannedTrouble): void;
+  take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
+}
+
+function createTrouble(): Trouble {
+  let planned: PlannedTrouble = { kind: "error", seconds: 1, requests: 0, agentId: null };
+  return {
+    plan: (next) => {
+      planned = next;
+    },
+    take: (endpoint, agentId) => {
+      const isMeant = planned.agentId === null || planned.agentId === agentId;
+      if (planned.requests === 0 || !isMeant || !runsAgent(endpoint)) return null;
+      planned = { ...planned, requests: planned.requests - 1 };
+      return planned;
+    },
+  };
+}
+
+const maxTroubledRequests = 1000;
+const maxSeconds = 300;
+
+export function readTrouble(body: unknown): PlannedTrouble | ApiError {
+  const { requests, kind = "error", seconds = 1, agent_id: agentId = null } = fieldsOf(body);
+  const known = troubleKinds.find((each) => each === kind);
+  if (known === undefined) return fieldError("invalid-input", "kind", `must be ${troubleKinds.join(", ")}`);
+  if (typeof requests !== "number" || !Number.isInteger(requests) || requests < 0 || requests > maxTroubledRequests)
+    return fieldError("invalid-input", "requests", `must be an integer from 0 to ${maxTroubledRequests}`);
+  if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= maxSeconds))
+    return fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxSeconds}`);
+  if (agentId !== null && typeof agentId !== "string")
+    return fieldError("invalid-input", "agent_id", "must be a string");
+  return { kind: known, seconds, requests, agentId };
+}
+
+interface ShownWindow {
+  readonly limit: number;
+  readonly resetAtMs: number;
+}
+
+export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
+  const message = "This failure was asked for by a test control.";
+  if (kind !== "limit") return apiError("crash", message);
+  const detail = { kind: "limit", limit, remaining: 0, resetAtMs, retryAfterSeconds: seconds } as const;
+  return apiError("concurrency-limit", message, detail);
+}
 
 export interface ServerState {
   readonly clock: Clock;
@@ -38,7 +99,7 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-export interface ServerSetup extends Pick<
+interface ServerSetup extends Pick<
   ServerState,
   "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"
 > {
@@ -137,7 +198,7 @@ function usageOmissions() {
   };
 }
 
-export interface AlertRegistry {
+interface AlertRegistry {
   readonly count: number;
   add(alert: Alert): void;
   countAndAlert(owner: string, account: Account, nowMs: number): void;
@@ -145,7 +206,7 @@ export interface AlertRegistry {
 
 const alertRecordKind = "alert";
 
-export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
+function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
   const byOwner = new Map<string, Alert[]>();
   let count = 0;
   const remember = (alert: Alert) => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
-import type { EventStep, Chunk, StreamStep, StreamEnding, StreamInput, StreamBytes } from "../behaviour/stream.ts";
+import type { EventStep, Chunk, StreamStep, StreamEnding, StreamInput, StreamBytes } from "../behaviour/execution.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import type { RequestContext } from "./admission.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type IncomingExecution,
   type ExecutionRequest,
 } from "./execution.ts";
-import { responseHeaders, rawHeaders } from "./response.ts";
+import { responseHeaders, rawHeaders } from "./http.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
 export async function handleStream(

@@ -1,4 +1,4 @@
-import { webhookEvents } from "../../spec/events.ts";
+import { webhookEvents } from "../../spec/events-and-errors.ts";
 import {
   fieldsWith,
   arraySchema,

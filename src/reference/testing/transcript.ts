@@ -1,12 +1,11 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { standardAlerts, standardWebhooks } from "../behaviour/webhooks.ts";
-import { standardBehaviour, type Behaviour } from "../behaviour/behaviour.ts";
+import { type Behaviour, type Patch, standardBehaviour } from "../patch.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
 import { standardLimits } from "../behaviour/limits.ts";
-import { standardBatches } from "../behaviour/batches.ts";
+import { standardBatches } from "../behaviour/other-endpoints.ts";
 import { virtualEpochMs } from "../clock.ts";
-import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./test-server.ts";
 import { webhookTranscript } from "./webhook-transcript.ts";
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { deploymentEvents, webhookEvents } from "../../spec/events.ts";
+import { deploymentEvents, webhookEvents } from "../../spec/events-and-errors.ts";
 import type { TestServer } from "./test-server.ts";
 
 /** A receiver that records deliveries as text. It responds with the status in the path, such as `/404`. */

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { isObject } from "../../base/json.ts";
 import { apiError, fieldError } from "../api-error.ts";
-import { isoTime } from "../behaviour/health-list-usage.ts";
+import { isoTime } from "../behaviour/other-endpoints.ts";
 import type { Header } from "../behaviour/transport.ts";
 import { escapeNonAscii, fieldsOf, renameField, setField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { loopbackSources } from "../behaviour/deliveries.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import { escapeNonAscii, fieldsOf, setField } from "../json-edit.ts";
 import { always, overrideByCount, overrideJson, overrideResult, variant, variants, type Override } from "../patch.ts";
 

@@ -1,5 +1,5 @@
 import { headerNames } from "../../spec/headers.ts";
-import type { Header } from "../behaviour/transport.ts";
+import { type Header, runsAgent } from "../behaviour/transport.ts";
 import {
   anchoredWindow,
   fixedWindow,
@@ -14,7 +14,6 @@ import {
   type WindowSize,
 } from "../limits/windows.ts";
 import { always, overrideError, overrideResult, reportOnly, variant, variants, type Override } from "../patch.ts";
-import { runsAgent } from "../endpoint.ts";
 
 type LimiterFactory = (size: WindowSize) => Limiter;
 

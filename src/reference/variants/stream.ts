@@ -1,4 +1,4 @@
-import type { StreamStep } from "../behaviour/stream.ts";
+import type { StreamStep } from "../behaviour/execution.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
 import {
   always,

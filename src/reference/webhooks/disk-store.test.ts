@@ -10,8 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { virtualClock, virtualEpochMs } from "../clock.ts";
 import { startReference } from "../reference.ts";
 import { DataFolderProblem, diskStore } from "./disk-store.ts";
-import { agentEvent, newWebhook, hour, minute, outboxFixture } from "./testing/outbox-fixture.ts";
-import { testReceiver } from "./testing/receiver.ts";
+import { agentEvent, hour, minute, newWebhook, outboxFixture, testReceiver } from "./testing/outbox-fixture.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "outbox-"));

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
-import { makeFolder } from "../../base/files/folders.ts";
+import { makeFolder } from "../../base/files/output-folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
 /** Thrown if the server cannot keep its state in a folder. The message is written for the user. */

@@ -3,7 +3,7 @@ import type { AttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts
 import type { Clock, Timer } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type DeliveryRequest } from "./delivery-client.ts";
-import { type DeliveryRegistry, deliveryId } from "./delivery-registry.ts";
+import { type DeliveryRegistry, deliveryId } from "./registries.ts";
 import type { Delivery } from "./store.ts";
 
 /** Sends each delivery when it is due. */

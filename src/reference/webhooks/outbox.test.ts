@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualEpochMs } from "../clock.ts";
-import { agentEvent, newWebhook, hour, minute, outboxFixture } from "./testing/outbox-fixture.ts";
-import type { Reaction } from "./testing/receiver.ts";
+import { agentEvent, hour, minute, newWebhook, outboxFixture, type Reaction } from "./testing/outbox-fixture.ts";
 
 const wholeSchedule = [0, minute, 6 * minute, 36 * minute, 2 * hour + 36 * minute];
 

@@ -1,7 +1,7 @@
 import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { deliveryRegistry, metricsOf } from "./delivery-registry.ts";
+import { deliveryRegistry, metricsOf, webhookRegistry } from "./registries.ts";
 import { dispatcher, type ReceiverLocation } from "./dispatcher.ts";
 import {
   zeroTotals,
@@ -13,7 +13,6 @@ import {
   type Webhook,
   type WebhookMetrics,
 } from "./store.ts";
-import { webhookRegistry } from "./webhook-registry.ts";
 
 export type * from "./store.ts";
 

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../../spec/events.ts";
+import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 
 /** The `owner` of webhooks from agent configuration files. Other webhooks have a key's name as `owner`. */
 export const fileOwner = "file";

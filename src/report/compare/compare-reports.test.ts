@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import type { LoadRun } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";

@@ -1,6 +1,6 @@
-import { reportShares } from "../model/coverage-shares.ts";
+import { reportShares } from "../model/profiles.ts";
 import { narrowReport, requirementsOf } from "../model/requirements.ts";
-import { countsIn } from "../../spec/requirements.ts";
+import { countsIn } from "../../spec/clause.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
 import { partyOf, type Report, type ReportDocument } from "../model/report.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { LimiterShape } from "../../rules/limits/admission/models.ts";
-import { isEquivalentText, windowKinds } from "./equivalence.ts";
+import { isEquivalentText, windowKinds } from "./find-changes.ts";
 
 const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
 

@@ -1,11 +1,9 @@
 import { expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
-import { describeInBrowser } from "../html/testing/browser.ts";
+import { describeInBrowser, testPagesForFlaws } from "../html/testing/view-pages.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
-import { everyHostileText as hostile } from "../testing/hostile.ts";
-import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
-import { withHostileText } from "../html/testing/add-hostile-text.ts";
+import { everyHostileText as hostile, withHostileText } from "../testing/hostile.ts";
 import { sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import { renderComparisonPage } from "./page.ts";

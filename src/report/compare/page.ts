@@ -8,7 +8,7 @@ import {
   tableRow,
   notesList,
 } from "../html/elements.ts";
-import { formatShares } from "../model/coverage-shares.ts";
+import { formatShares } from "../model/profiles.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";

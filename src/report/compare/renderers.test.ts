@@ -2,14 +2,13 @@ import { stripVTControlCharacters } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import type { Comparison } from "./comparison.ts";
-import { renderComparisonMarkdown } from "./markdown.ts";
+import { type ComparisonTerminalOptions, renderComparisonMarkdown, renderComparisonTerminal } from "./render-text.ts";
 import { type RegressionKind, regressionKinds } from "./regression-rules.ts";
-import { type ComparisonTerminalOptions, renderComparisonTerminal } from "./terminal.ts";
 
 const kinds = new Set(Object.keys(regressionKinds) as RegressionKind[]);
 const compare = (older: Report, newer: Report): Comparison =>

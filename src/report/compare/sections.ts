@@ -1,7 +1,7 @@
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { type AgentStreaming, formatRate } from "../model/streaming.ts";
-import { formatShares } from "../model/coverage-shares.ts";
+import { formatShares } from "../model/profiles.ts";
 import { clauseSentence } from "../model/finding-text.ts";
 import { joinFirst, formatCount } from "../../base/text.ts";
 import {

@@ -1,4 +1,4 @@
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import { failureCauses } from "../model/broken-clauses.ts";

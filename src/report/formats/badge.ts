@@ -1,7 +1,7 @@
 import { makeBadge } from "badge-maker";
 
 import type { ReportDocument, Report, Verdict } from "../model/report.ts";
-import { reportShares } from "../model/coverage-shares.ts";
+import { reportShares } from "../model/profiles.ts";
 import { wholePercent } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { expiryOf } from "../statement/attestation.ts";

@@ -5,7 +5,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 import { harChunks, renderHar } from "./har.ts";
-import { parseHar, type HarEntry } from "./testing/parse-har.ts";
+import { parseHar, type HarEntry } from "./testing/read-formats.ts";
 import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 const { report } = sampleReportsByKind.broken;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { whyNothingJudged } from "../model/verdict.ts";
 import { renderJunit } from "./junit.ts";
-import { findJunitCase, junitSchemaErrors, parseJunit, junitSuites } from "./testing/parse-junit.ts";
+import { findJunitCase, junitSchemaErrors, parseJunit, junitSuites } from "./testing/read-formats.ts";
 import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 describe("JUnit XML", () => {

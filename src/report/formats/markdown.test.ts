@@ -5,7 +5,7 @@ import { markdownCode, fencedBlock, markdownProse } from "./markdown-text.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { defaultPolicy } from "../model/failure-policy.ts";
 import { hostileText } from "../testing/hostile.ts";
-import { expectHarmless, linesOutsideFences } from "./testing/markdown-lines.ts";
+import { expectHarmless, linesOutsideFences } from "./testing/read-formats.ts";
 import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 describe("Markdown", () => {

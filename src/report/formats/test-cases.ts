@@ -1,5 +1,5 @@
 import { sinceOf } from "../model/requirements.ts";
-import { createPaint } from "../../base/paint.ts";
+import { createPaint } from "../../base/text.ts";
 import { sanitizeLine, sanitize } from "../../base/sanitize.ts";
 import { breachText, clauseSentence, findingName } from "../model/finding-text.ts";
 import { trialInstance } from "../model/load-results.ts";

@@ -1,8 +1,9 @@
 import { z } from "zod";
-
 import type { DeepReadonly } from "../../base/json.ts";
-import { isBroken, reportSchema } from "../model/report.ts";
-import { type TrialId, loadResultsSchema } from "../model/load-results.ts";
+import { isBroken, type Report, type ReportFinding, reportSchema } from "../model/report.ts";
+import { loadResultsSchema, type LoadRun, type TrialId } from "../model/load-results.ts";
+import { truncate } from "../../base/sanitize.ts";
+import { type RunEnd, totalsOf, verdictOf } from "../model/verdict.ts";
 
 export const nightFormat = "agent-hosting-conformance/night/2";
 
@@ -12,7 +13,7 @@ const latencySchema = loadRunShape.latencyMs.shape.admitted
   .unwrap()
   .pick({ count: true, p50: true, p90: true, p99: true });
 
-export const nightLoadSchema = z.object({
+const nightLoadSchema = z.object({
   scenario: loadRunShape.scenario,
   tier: loadRunShape.tier,
   engine: loadRunShape.engine,
@@ -26,7 +27,7 @@ export const nightLoadSchema = z.object({
  * A finding in the stored history of nightly runs. Texts are cut to 300 characters; passed findings have no `actual` or
  * `reason`.
  */
-export const nightFindingSchema = reportSchema.shape.findings.element.omit({
+const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
   witness: true,
   evidence: true,
@@ -132,3 +133,74 @@ const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loa
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },
 });
+
+interface NightReports {
+  readonly id: string;
+  readonly run: Report;
+  readonly load: Report | null;
+  /** Why the load could not be sent; `null` if it was sent or not requested. */
+  readonly loadEnd?: RunEnd | null;
+}
+
+export function emptyNight(
+  { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
+  { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
+): Night {
+  return {
+    format: nightFormat,
+    id,
+    started,
+    finished,
+    suite,
+    target,
+    verdict,
+    stopped: truncate(sentence, maxTextCharacters),
+    requests: 0,
+    totals: totalsOf([]),
+    findings: [],
+    unselected: [],
+    load: [],
+    second: [],
+    reported: nothingReported,
+  };
+}
+
+export function nightFromReports({ id, run, load, loadEnd = null }: NightReports): Night {
+  const findings = [...run.findings, ...(load?.findings ?? [])];
+  const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
+  return {
+    format: nightFormat,
+    id,
+    started: run.started,
+    finished: load?.finished ?? run.finished,
+    suite: run.suite,
+    target: run.target,
+    // A nightly run sends only some load scenarios. Scenarios that are not sent do not make the verdict `partial`.
+    verdict: verdictOf(findings, stopped ?? null, run.unselected),
+    ...(stopped === undefined ? {} : { stopped }),
+    requests: run.requests + (load?.requests ?? 0),
+    totals: totalsOf(findings),
+    findings: findings.map(trimFinding),
+    ...(run.pairs === undefined ? {} : { pairs: run.pairs }),
+    ...(run.streaming === undefined ? {} : { streaming: run.streaming }),
+    unselected: run.unselected,
+    load: (load?.load?.runs ?? []).map(nightLoadOf),
+    second: [],
+    reported: nothingReported,
+  };
+}
+
+const loadProblem = (end: RunEnd | null): string | undefined =>
+  end === null || end.kind === "planned" ? undefined : `No load was sent: ${end.why}`;
+
+const maxTextCharacters = 300;
+
+function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
+  const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
+  const texts = Object.entries(kept).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, truncate(text, maxTextCharacters)]],
+  );
+  return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
+}
+
+export const nightLoadOf = (run: LoadRun): NightLoad => nightLoadSchema.parse(run);

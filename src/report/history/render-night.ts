@@ -1,6 +1,5 @@
 import type { TerminalSettings } from "../terminal/section-lines.ts";
-import { formatLabelled, formatCount } from "../../base/text.ts";
-import { type Paint, createPaint } from "../../base/paint.ts";
+import { createPaint, formatCount, formatLabelled, type Paint } from "../../base/text.ts";
 import { type NightJudgement, flakyCheckOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat, type DamagedNight } from "./night.ts";
 import {

@@ -1,13 +1,12 @@
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { findingName } from "../model/finding-text.ts";
-import { type FlakyCheck, flakyNights, type OpenFailure } from "./finding-histories.ts";
+import { type FlakyCheck, flakyNights, type OpenFailure, type PairsOfNights } from "./across-nights.ts";
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
-import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { TrialId } from "../model/load-results.ts";
 
 /** A sentence about a result of the night. The kinds `regression` and `slower` fail the command. */

@@ -2,12 +2,10 @@ import { assert, asyncProperty } from "fast-check";
 import { expect, it } from "vitest";
 
 import { runsOf } from "../../base/testing/test-scope.ts";
-import { everyHostileText, hostileText } from "../testing/hostile.ts";
+import { everyHostileText, hostileText, withHostileText } from "../testing/hostile.ts";
 import { renderHtml } from "./render-html.ts";
-import { describeInBrowser } from "./testing/browser.ts";
+import { describeInBrowser, foreignElementsIn } from "./testing/view-pages.ts";
 import { brokenDocument, loadDocument } from "./testing/sample-documents.ts";
-import { foreignElementsIn } from "./testing/inspect-pages.ts";
-import { withHostileText } from "./testing/add-hostile-text.ts";
 
 describeInBrowser("texts of a target in a page", (viewer) => {
   it.each([

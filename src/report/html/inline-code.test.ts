@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compareReports } from "../compare/compare-reports.ts";
 import { renderComparisonPage } from "../compare/page.ts";
 import { defaultRegressionRules } from "../compare/regression-rules.ts";
-import { replayNights } from "../history/testing/replay.ts";
-import { noChanges, simulateNights } from "../history/testing/simulate-nights.ts";
+import { noChanges, replayNights, simulateNights } from "../history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../history/trend/page.ts";
 import { renderVendorsPage } from "../vendors/page.ts";
 import { compareVendors } from "../vendors/comparison.ts";
@@ -13,7 +12,7 @@ import type { ReportDocument } from "../model/report.ts";
 import { sampleReport } from "../testing/sample.ts";
 import { renderHtml } from "./render-html.ts";
 import { brokenDocument, loadDocument } from "./testing/sample-documents.ts";
-import { withSentences } from "./testing/add-hostile-text.ts";
+import { withSentences } from "../testing/hostile.ts";
 
 const hostile = ' `<b>&" x` end';
 const shown = "<code>&lt;b&gt;&amp;&quot; x</code> end";

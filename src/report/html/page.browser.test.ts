@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
 import { renderHtml } from "./render-html.ts";
-import { describeInBrowser, desktop, type OpenedPage } from "./testing/browser.ts";
+import { describeInBrowser, desktop, type OpenedPage, testPagesForFlaws } from "./testing/view-pages.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/sample-documents.ts";
-import { testPagesForFlaws } from "./testing/inspect-pages.ts";
 
 const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a broken run", brokenDocument],

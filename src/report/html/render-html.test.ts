@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { clausesOfParty } from "../../spec/clauses.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
-import { clauseAnchor, findingAnchor } from "./anchors.ts";
+import { clauseAnchor, findingAnchor } from "./elements.ts";
 import { renderHtml } from "./render-html.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "./testing/sample-documents.ts";
 

@@ -7,10 +7,8 @@ import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
 import { pageContextOf } from "./sections/evidence.ts";
 import { reportStyle, reportScript } from "./report-assets.ts";
-import { chartsSection } from "./sections/charts.ts";
-import { findingsSection } from "./sections/findings.ts";
-import { loadSection } from "./sections/load.ts";
-import { traceabilitySection } from "./sections/traceability.ts";
+import { chartsSection, loadSection } from "./sections/measurements.ts";
+import { findingsSection, traceabilitySection } from "./sections/findings.ts";
 import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
 import { chartStyle } from "./svg/chart.ts";
 

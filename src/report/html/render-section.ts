@@ -9,8 +9,15 @@ import type {
   Section,
   TableBlock,
 } from "../model/section.ts";
-import { findingAnchor, runAnchor } from "./anchors.ts";
-import { textHtml, renderTable, pageSection, numberColumn, definitionList } from "./elements.ts";
+import {
+  definitionList,
+  findingAnchor,
+  numberColumn,
+  pageSection,
+  renderTable,
+  runAnchor,
+  textHtml,
+} from "./elements.ts";
 import { type Html, html, type HtmlContent } from "./markup.ts";
 
 export const renderSection = ({ name, title, lead, blocks }: Section): Html =>

@@ -1,4 +1,4 @@
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";

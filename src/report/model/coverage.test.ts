@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createPaint } from "../../base/paint.ts";
+import { createPaint } from "../../base/text.ts";
 import { coverageOf, coverageSection } from "./coverage.ts";
 import { sectionLines } from "../terminal/section-lines.ts";
 import type { ReportFinding } from "./report.ts";

@@ -1,15 +1,70 @@
 import { clauseNames } from "./finding-text.ts";
-import { wholePercent } from "../../base/numbers.ts";
+import { formatNumber, sumOf, wholePercent } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
-import { countsIn } from "../../spec/requirements.ts";
+import { countsIn } from "../../spec/clause.ts";
 import { combinationFacts } from "./coverage.ts";
-import { limitFacts } from "./proven-limits.ts";
-import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type ReportFinding } from "./report.ts";
+import {
+  isBroken,
+  isExercised,
+  limitsSchema,
+  partyOf,
+  type ProfileResult,
+  type Report,
+  type ReportFinding,
+} from "./report.ts";
 import { requirementsOf } from "./requirements.ts";
-import { cell, type LabelledValue, type Section, textColumns, own } from "./section.ts";
-import { unexercisedMusts, whyProfileLeftOut, failedClauses, decideVerdict, verdictTones } from "./verdict.ts";
+import {
+  cell,
+  fact,
+  joinTexts,
+  type LabelledValue,
+  outside,
+  own,
+  type Section,
+  text,
+  type Text,
+  textColumns,
+} from "./section.ts";
+import { decideVerdict, failedClauses, unexercisedMusts, verdictTones, whyProfileLeftOut } from "./verdict.ts";
+import { groupsBy } from "../../base/lists.ts";
+import { z } from "zod";
+import type { DeepReadonly } from "../../base/json.ts";
+
+export type ProvenLimit = NonNullable<Report["limits"]>[number];
+
+const windowByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
+  ["LIM-1", "minute"],
+  ["LIM-3", "hour"],
+]);
+
+export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] =>
+  findings.flatMap(({ check, instance, outcome, excessPercent }): ProvenLimit[] => {
+    const window = windowByCheck.get(check);
+    if (window === undefined || instance === undefined) return [];
+    const limit = { tier: instance, window };
+    if (outcome === "pass") return [{ ...limit, kind: "kept" }];
+    if (outcome !== "fail") return [{ ...limit, kind: "not proven" }];
+    return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
+  });
+
+const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
+  groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
+
+export function limitResult(limit: ProvenLimit): string {
+  if (limit.kind !== "exceeded") return limit.kind;
+  return limit.excessPercent === null
+    ? "exceeded by an unknown amount"
+    : `exceeded by at most ${limit.excessPercent} %`;
+}
+
+const tiersText = (limits: readonly ProvenLimit[]): Text =>
+  joinTexts(
+    groupsBy(limits, ({ tier }) => tier).map(
+      (those) => text`${outside(those[0].tier, 40)} (${own(those.map(({ window }) => window).join(", "))})`,
+    ),
+  );
 
 type ProfileInput = Pick<
   Report,
@@ -94,3 +149,54 @@ const formatExercisedShare = ({ musts, exercised }: ProfileResult): string => {
   if (musts === 0) return "none to exercise";
   return `${exercised} of ${formatCount(musts, "clause")} (${wholePercent(exercised, musts)} %)`;
 };
+
+const count = z.int().nonnegative();
+
+export const coverageSharesSchema = z.object({
+  musts: z
+    .object({ exercised: count, total: count })
+    .nullable()
+    .describe("Must clauses of all profiles with a verdict. null: the report has no profiles."),
+  pairs: z
+    .object({ covered: count, reachable: count })
+    .nullable()
+    .describe("Pairs of request properties. null: the run did not count them."),
+  limits: limitsSchema,
+});
+
+/** Coverage of a run, by three measures: mandatory clauses, pairs of request properties, and rate limits. */
+export type CoverageShares = DeepReadonly<z.infer<typeof coverageSharesSchema>>;
+
+interface CoverageSource extends Pick<Report, "limits"> {
+  readonly profiles?: readonly Pick<ProfileResult, "verdict" | "musts" | "exercised">[] | undefined;
+  readonly pairs?: { readonly covered: number; readonly reachable: number } | undefined;
+}
+
+export const reportShares = (report: Report): CoverageShares =>
+  coverageShares({ ...report, profiles: profileResultsOf(report) });
+
+export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSource): CoverageShares {
+  const judged = profiles.filter(({ verdict }) => verdict !== "not offered" && verdict !== "not selected");
+  const exercised = sumOf(judged.map((each) => each.exercised));
+  return {
+    musts: judged.length === 0 ? null : { exercised, total: sumOf(judged.map(({ musts }) => musts)) },
+    pairs: pairs === undefined ? null : { covered: pairs.covered, reachable: pairs.reachable },
+    limits,
+  };
+}
+
+/** Formats coverage, such as `must clauses 98 % (210 of 213), rate limits: 8 kept`; empty without coverage. */
+export const formatShares = ({ musts, pairs, limits }: CoverageShares): string =>
+  [
+    ...(musts === null ? [] : [`must clauses ${formatShare(musts.exercised, musts.total)}`]),
+    ...(pairs === null ? [] : [`pairs of properties ${formatShare(pairs.covered, pairs.reachable)}`]),
+    ...(limits.length === 0 ? [] : [`rate limits: ${formatLimitCounts(limits)}`]),
+  ].join(", ");
+
+const formatShare = (part: number, total: number): string =>
+  `${wholePercent(part, total)} % (${formatNumber(part)} of ${formatNumber(total)})`;
+
+const formatLimitCounts = (limits: CoverageShares["limits"]): string =>
+  groupsBy(limits, limitResult)
+    .map((alike) => `${alike.length} ${limitResult(alike[0])}`)
+    .join(", ");

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { provenLimits } from "./proven-limits.ts";
-import { profileResultsOf } from "./profiles.ts";
+import { profileResultsOf, provenLimits } from "./profiles.ts";
 import { sinceOf } from "./requirements.ts";
-import { countsIn } from "../../spec/requirements.ts";
+import { countsIn } from "../../spec/clause.ts";
 import { type Report, outcomes, type ReportFinding, reportSchema } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 import { parseAs, parseJson } from "../../base/parsing.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type Evidence, evidenceSchema, toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence.ts";
 import { type FindingTrial, loadSuitePrefix } from "./load-results.ts";

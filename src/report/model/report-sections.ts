@@ -2,7 +2,7 @@ import { clausesOf, clauseNames, clauseSentence } from "./finding-text.ts";
 import { upcomingSection } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { groupByClause } from "./broken-clauses.ts";
 import { coverageSection } from "./coverage.ts";

@@ -1,10 +1,9 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
-import { parties, type Party } from "../../spec/clause.ts";
+import { firstRequirements, parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
 import { profileNames } from "../../spec/profiles.ts";
-import { firstRequirements } from "../../spec/requirements.ts";
 import { streamingSchema } from "./streaming.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";

@@ -1,5 +1,4 @@
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import {
   countsIn,
@@ -8,7 +7,7 @@ import {
   latestRequirements,
   newestRequirements,
   type RequirementSet,
-} from "../../spec/requirements.ts";
+} from "../../spec/clause.ts";
 import { formatCount } from "../../base/text.ts";
 import { breachText, findingName } from "./finding-text.ts";
 import { isBrokenOrError, outcomes, partyOf, type Report, type ReportFinding } from "./report.ts";

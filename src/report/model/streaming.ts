@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { type DeepReadonly, getPath, tryParseJson } from "../../base/json.ts";
 import { formatNumber, rounded } from "../../base/numbers.ts";
-import { quantile } from "../../base/statistics/quantile.ts";
+import { quantile } from "../../base/statistics/samples.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 

@@ -1,5 +1,5 @@
 import type { Tone } from "./section.ts";
-import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../../base/process-end.ts";
 import { isOffered, type Profile, profileOf } from "../../spec/profiles.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
 import {

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 
-import { describeInBrowser } from "../html/testing/browser.ts";
+import { describeInBrowser, testPagesForFlaws } from "../html/testing/view-pages.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
-import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
 import type { ReportDocument } from "../model/report.ts";
 import { statementOf } from "../statement/statement.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";

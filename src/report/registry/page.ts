@@ -1,4 +1,4 @@
-import { coverageShares, formatShares } from "../model/coverage-shares.ts";
+import { coverageShares, formatShares } from "../model/profiles.ts";
 import { verdictMarks } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
@@ -13,12 +13,55 @@ import {
   isExpired,
   pathsOf,
   profilesOf,
+  reasonsNotCurrent,
   type Registry,
   type RegistryEntry,
-  reasonsNotCurrent,
   tiersOf,
+  verdictText,
 } from "./entry.ts";
-import { feedFileName } from "./feed.ts";
+
+export const feedFileName = "feed.xml";
+
+/**
+ * Marks a feed that the `registry` command wrote. The command replaces a non-empty folder only if the feed contains
+ * this mark.
+ */
+export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
+
+const maxEntries = 50;
+
+/** Renders the Atom feed (RFC 4287) of a registry, newest run first; without `url`, links are relative. */
+export function renderRegistryFeed({ entries, url, now }: Registry): string {
+  const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
+  const [first] = newest;
+  const feed = html`<feed xmlns="http://www.w3.org/2005/Atom" ${url !== null && html` xml:base="${url}"`}>
+    <id>${url ?? "urn:agent-hosting-conformance:registry"}</id>
+    <title>Conformance registry</title>
+    <updated>${first === undefined ? now.toISOString() : finishedOf(first)}</updated>
+    <link rel="alternate" type="text/html" href="index.html" />
+    ${url !== null && html`<link rel="self" type="application/atom+xml" href="${feedFileName}" />`} ${feedGenerator}
+    ${newest.slice(0, maxEntries).map(entryElement)}
+  </feed>`;
+  return `<?xml version="1.0" encoding="utf-8"?>\n${feed.source}\n`;
+}
+
+const finishedOf = ({ statement }: RegistryEntry): string => statement.finished;
+
+function entryElement(entry: RegistryEntry): Html {
+  const { vendor, version, sha256, statement } = entry;
+  const paths = pathsOf(entry);
+  const profiles = profilesOf(entry).flatMap((each) => (each === null ? [] : [`${each.profile}: ${each.verdict}`]));
+  const facts = [`${sanitizeLine(statement.target.baseUrl, 200)} is ${verdictText(entry)}`, ...profiles];
+  return html`<entry>
+    <id>urn:agent-hosting-conformance:statement:${sha256}</id>
+    <title>${sanitizeLine(vendor, 80)} ${version}: ${statement.verdict}</title>
+    <updated>${statement.finished}</updated>
+    <author><name>${sanitizeLine(vendor, 80)}</name></author>
+    <link rel="alternate" type="text/html" href="${paths.page}" />
+    <link rel="related" type="application/json" href="${paths.statement}" />
+    <summary>${facts.join(". ")}.</summary>
+  </entry> `;
+}
 
 export function renderRegistryPage(registry: Registry): string {
   const { entries, now } = registry;
@@ -143,7 +186,7 @@ function signatureText({ signature, isSignedByVendor }: RegistryEntry): string {
 }
 
 /** Styles of a registry's index. They must come after the base style. */
-export const pageStyle = `
+const pageStyle = `
 main, .wide { max-width: 96rem; }
 header.wide { padding-block: 2rem 0; }
 .lead { font-size: 1.05rem; color: var(--muted); }
@@ -172,7 +215,7 @@ header.wide { padding-block: 2rem 0; }
 }
 `;
 
-export const pageScript = `
+const pageScript = `
 const table = document.querySelector(".registry");
 const body = table.tBodies[0];
 const rows = [...body.rows];

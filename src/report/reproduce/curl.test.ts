@@ -8,12 +8,11 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Body, Header, SentRequest } from "../../evidence/exchange.ts";
-import { startProxy } from "../../base/testing/proxy.ts";
+import { startProxy } from "../../base/testing/network.ts";
 import { curlCommand, shellVariablesOf } from "./curl.ts";
 import { evidenceContextOf } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
-import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
-import { conformanceFunction } from "../testing/shell.ts";
+import { conformanceFunction, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 
 interface Arrived {
   readonly method: string;

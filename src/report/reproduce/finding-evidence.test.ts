@@ -10,8 +10,14 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Body, Exchange } from "../../evidence/exchange.ts";
 import { deliveryCommands, evidenceContextOf, findingEvidence } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
-import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
-import { conformanceFunction } from "../testing/shell.ts";
+import {
+  conformanceFunction,
+  sampleDelivery,
+  sampleExchange,
+  sampleFinding,
+  sampleReport,
+  textBody,
+} from "../testing/sample.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "again-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,8 +4,16 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { attestationDifferences, attestationSchema, partsOfAttestation, serializeSigned } from "./attestation.ts";
-import { envelopeSchema, payloadOf, signedBytes } from "./envelope.ts";
-import { isSignedBy, keyIdOf, parsePublicKey, parseSigningKey, type SigningKey } from "./keys.ts";
+import {
+  envelopeSchema,
+  isSignedBy,
+  keyIdOf,
+  parsePublicKey,
+  parseSigningKey,
+  payloadOf,
+  signedBytes,
+  type SigningKey,
+} from "./signatures.ts";
 import { statementOf } from "./statement.ts";
 
 const pem = (key: KeyObject, type: "pkcs8" | "spki" = "pkcs8"): string => String(key.export({ type, format: "pem" }));

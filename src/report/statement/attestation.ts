@@ -1,8 +1,7 @@
-import { sealEnvelope } from "./envelope.ts";
-import type { SigningKey } from "./keys.ts";
+import { sealEnvelope, type SigningKey } from "./signatures.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
 import { dayMs } from "../../base/duration.ts";
-import { firstRequirements } from "../../spec/requirements.ts";
+import { firstRequirements } from "../../spec/clause.ts";
 import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";

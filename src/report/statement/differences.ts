@@ -1,5 +1,5 @@
 import { findingKey, findingName } from "../model/finding-text.ts";
-import { firstRequirements } from "../../spec/requirements.ts";
+import { firstRequirements } from "../../spec/clause.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";

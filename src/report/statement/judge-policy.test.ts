@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { judgePolicy, type PolicyFacts } from "./judge-policy.ts";
-import type { VendorKey } from "./keys.ts";
+import type { VendorKey } from "./signatures.ts";
 import { type Policy, policySchema } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 import { statementOf } from "./statement.ts";

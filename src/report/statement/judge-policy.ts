@@ -1,9 +1,9 @@
 import { dayMs } from "../../base/duration.ts";
 import { joinFirst } from "../../base/text.ts";
-import { countsIn, firstRequirements } from "../../spec/requirements.ts";
-import { limitResult, type ProvenLimit } from "../model/proven-limits.ts";
+import { countsIn, firstRequirements } from "../../spec/clause.ts";
+import { limitResult, type ProvenLimit } from "../model/profiles.ts";
 import type { Subject } from "./attestation.ts";
-import type { VendorKey } from "./keys.ts";
+import type { VendorKey } from "./signatures.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 

@@ -1,6 +1,6 @@
-import { limitResult } from "../model/proven-limits.ts";
+import { limitResult } from "../model/profiles.ts";
 import { formatCount } from "../../base/text.ts";
-import { firstRequirements } from "../../spec/requirements.ts";
+import { firstRequirements } from "../../spec/clause.ts";
 import { outcomeBadge, numberTiles, prose, renderTable, numberColumn, pageSection } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
-import { parties } from "../../spec/clause.ts";
+import { parties, requirementSets } from "../../spec/clause.ts";
 import { profileNames } from "../../spec/profiles.ts";
-import { requirementSets } from "../../spec/requirements.ts";
 
 const textsSchema = z.array(z.string().min(1)).min(1);
 const readings = z.record(z.string(), z.union([z.string(), textsSchema]));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { withoutUndefined } from "../../base/without-undefined.ts";
+import { withoutUndefined } from "../../base/json.ts";
 import { groupByClause } from "../model/broken-clauses.ts";
 import type { ReportDocument, Outcome, ProfileResult, Report, ReportFinding } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";

@@ -1,7 +1,6 @@
-import type { Paint } from "../../base/paint.ts";
+import { formatCount, formatLabelled, type Paint } from "../../base/text.ts";
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
-import { formatCount, formatLabelled } from "../../base/text.ts";
 import { breachText, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import type { ClauseGroup } from "../model/broken-clauses.ts";
 import type { ReportFinding } from "../model/report.ts";

@@ -1,6 +1,5 @@
-import { createPaint } from "../../base/paint.ts";
+import { createPaint, formatCount, formatLabelled } from "../../base/text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { formatCount, formatLabelled } from "../../base/text.ts";
 import {
   type BrokenClause,
   brokenClauses,

@@ -1,8 +1,7 @@
 import Table from "cli-table3";
 import { cutToWidth, displayWidth, padToWidth } from "../../base/display-width.ts";
-import { wrapBroken, formatCount, formatLabelled, joinFirst } from "../../base/text.ts";
+import { formatCount, formatLabelled, joinFirst, type Paint, wrapBroken } from "../../base/text.ts";
 import { sumOf } from "../../base/numbers.ts";
-import type { Paint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import {
   type SectionBlock,

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
-import { createPaint } from "../../base/paint.ts";
+import { createPaint } from "../../base/text.ts";
 import { type TableColumn, tableLines, widestCell } from "./section-lines.ts";
 
 const column = (head: string, align: TableColumn["align"], width: TableColumn["width"] = widestCell): TableColumn => ({

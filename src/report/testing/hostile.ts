@@ -1,7 +1,17 @@
 import * as fc from "fast-check";
-
-import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, outcomes } from "../model/report.ts";
+import {
+  type Outcome,
+  outcomes,
+  type Report,
+  type ReportDocument,
+  type ReportFinding,
+  type RowLevel,
+} from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
+import { compareReports } from "../compare/compare-reports.ts";
+import type { Comparison } from "../compare/comparison.ts";
+import { type RegressionKind, regressionKinds } from "../compare/regression-rules.ts";
+import type { Night } from "../history/night.ts";
 
 /**
  * Texts that try to break out of a format: they end or open an element, contain a command, or have characters that cannot be displayed.
@@ -144,3 +154,113 @@ const documentWithText = (findings: readonly ReportFinding[], text: string, isLo
   },
   load: new Map(),
 });
+
+const allRegressionKinds = new Set(Object.keys(regressionKinds) as RegressionKind[]);
+const compareStrictly = (older: Report, newer: Report): Comparison =>
+  compareReports(
+    { report: older },
+    { report: newer },
+    { kinds: allRegressionKinds, tolerances: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
+  );
+
+/** Compares a passed run with a broken one. Every free text in both is `text`. */
+export const comparisonWithText = (text: string): Comparison => {
+  const row = (outcome: ReportFinding["outcome"], words: string): ReportFinding[] => [
+    sampleFinding({ clause: "INV-1", outcome, expected: words, actual: words, reason: words, instance: words }),
+    sampleFinding({ clause: "SSE-5", check: words, reading: `${words}${outcome}` }),
+    sampleFinding({ clause: "INV-19", level: "gap", outcome: "observed", reason: `${words}${outcome}` }),
+  ];
+  const side = (name: string, outcome: ReportFinding["outcome"]): Report => {
+    const { target } = sampleReport([]);
+    return sampleReport(row(outcome, text), {
+      target: { ...target, name, baseUrl: text },
+      stopped: text,
+      load: { runs: [sampleLoadRun({ scenario: text, validity: { invalid: text, counts: null, pace: null } })] },
+    });
+  };
+  return compareStrictly(side("Acme", "pass"), side(text, "fail"));
+};
+
+/** Returns a night in which every free text is `text`. A target, or a person who edits the history, could cause such texts. */
+export const nightWithText = (night: Night, text: string): Night => ({
+  ...night,
+  target: { ...night.target, name: text, baseUrl: text },
+  suite: { version: text, clauses: text, requirements: text },
+  stopped: text,
+  findings: night.findings.map((each) => ({
+    ...each,
+    check: `${each.check}${text}`,
+    clause: text,
+    instance: text,
+    expected: text,
+    actual: text,
+    reason: text,
+  })),
+  streaming: (night.streaming ?? []).map((each) => ({ ...each, agent: text })),
+  load: night.load.map((each) => ({ ...each, scenario: `${each.scenario}${text}`, tier: text })),
+  reported: {
+    regressions: night.reported.regressions.map((each) => ({
+      says: text,
+      check: `${each.check ?? ""}${text}`,
+      instance: text,
+    })),
+    changes: night.reported.changes.map((each) => ({ ...each, scenario: `${each.scenario}${text}`, tier: text })),
+  },
+});
+
+/** Properties whose values are fixed or have a fixed format. A report with another value is rejected before it reaches a renderer. */
+const fixedValueProperties = new Set([
+  "kind",
+  "outcome",
+  "level",
+  "verdict",
+  "format",
+  "ending",
+  "indexes",
+  "engine",
+  "shape",
+  "probe",
+]);
+
+/** Properties that a page shows as sentences, in which backticks mark code. */
+const sentenceProperties = new Set([
+  "expected",
+  "actual",
+  "reason",
+  "needs",
+  "stopped",
+  "invalid",
+  "counts",
+  "pace",
+  "windows",
+  "notes",
+  "says",
+  "problem",
+]);
+
+/** Appends `text` to every sentence of a report, a night or a comparison. */
+export const withSentences = <T>(value: T, text: string): T =>
+  replaceTexts(value, "", text, (member) => sentenceProperties.has(member)) as T;
+
+/** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
+export const withHostileText = (document: ReportDocument, text: string): ReportDocument => ({
+  report: withFreeText(document.report, text),
+  evidence: withFreeText(document.evidence, text),
+  load: new Map([...document.load].map(([name, evidence]) => [`${name}${text}`, withFreeText(evidence, text)])),
+});
+
+const withFreeText = <T>(value: T, text: string): T =>
+  replaceTexts(value, "", text, (member) => !fixedValueProperties.has(member)) as T;
+
+function replaceTexts(value: unknown, member: string, text: string, isText: (member: string) => boolean): unknown {
+  if (typeof value === "string") return isText(member) ? value + text : value;
+  if (Array.isArray(value)) return value.map((each) => replaceTexts(each, member, text, isText));
+  if (typeof value !== "object" || value === null) return value;
+  const isRecord = member === "tiers" && isText(member);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      isRecord ? name + text : name,
+      replaceTexts(each, name, text, isText),
+    ]),
+  );
+}

@@ -1,9 +1,10 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
-import { trialInstance, trialSuite, type LoadRun } from "../model/load-results.ts";
+import { type LoadRun, trialInstance, trialSuite } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
-import { totalsOf } from "../model/verdict.ts";
+import { newestRequirements } from "../../spec/clause.ts";
+import { hasInvalidLoad, reportVerdict, runEndOf, totalsOf } from "../model/verdict.ts";
+import { profileResultsOf } from "../model/profiles.ts";
 
 export const textBody = (text: string): Body =>
   text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
@@ -131,3 +132,15 @@ export const sampleReport = (findings: readonly ReportFinding[], report: Partial
   untestable: [],
   ...report,
 });
+
+/** Corrects a report: its totals, its verdict and those of its profiles then follow from its findings. */
+export function withoutContradiction(report: Report): Report {
+  const verdict = reportVerdict({ ...report, end: runEndOf(report), hasInvalidLoad: hasInvalidLoad(report.load) });
+  const corrected = { ...report, totals: totalsOf(report.findings), verdict };
+  return report.profiles === undefined ? corrected : { ...corrected, profiles: profileResultsOf(corrected) };
+}
+
+const main = new URL("../../cli/main.ts", import.meta.url).pathname;
+
+/** A shell function `npx`, so that `npx agent-hosting-conformance` in a printed command runs this checkout. */
+export const conformanceFunction = `npx() { shift; '${process.execPath}' '${main}' "$@"; }`;

@@ -5,7 +5,7 @@ import { joinFirst } from "../../base/text.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../model/report.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
-import { isEquivalentText } from "../compare/equivalence.ts";
+import { isEquivalentText } from "../compare/find-changes.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 
 /** The result of a clause for one vendor. `absent`: the vendor's report has no finding of it. */

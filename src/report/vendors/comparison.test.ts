@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { sampleObservation, unjudgedVendor, sampleVendor } from "./testing/vendors.ts";

@@ -1,4 +1,4 @@
-import { type CoverageShares, reportShares } from "../model/coverage-shares.ts";
+import { type CoverageShares, reportShares } from "../model/profiles.ts";
 import { clauseCountsOf, failedClauses } from "../model/verdict.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";

@@ -2,7 +2,7 @@ import { formatNumber, rounded } from "../../base/numbers.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type AgentStreaming, formatRate, streamingOf } from "../model/streaming.ts";
 import { mapJudged, type Vendor, type VendorWithReport } from "./vendor.ts";
-import { quantile } from "../../base/statistics/quantile.ts";
+import { quantile } from "../../base/statistics/samples.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 

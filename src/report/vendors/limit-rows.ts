@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, type TierLimits, tierNames } from "../../spec/tiers.ts";
-import { isEquivalentText } from "../compare/equivalence.ts";
+import { isEquivalentText } from "../compare/find-changes.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";

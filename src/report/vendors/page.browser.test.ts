@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
-import { describeInBrowser } from "../html/testing/browser.ts";
+import { describeInBrowser, testPagesForFlaws } from "../html/testing/view-pages.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";
-import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { renderVendorsPage } from "./page.ts";
 import { compareVendors } from "./comparison.ts";

@@ -1,4 +1,4 @@
-import { formatShares } from "../model/coverage-shares.ts";
+import { formatShares } from "../model/profiles.ts";
 import { prose, outcomeBadge, screenReaderHead, tableHead, notesList } from "../html/elements.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";

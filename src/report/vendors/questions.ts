@@ -1,4 +1,4 @@
-import { groupsBy } from "../../base/groups.ts";
+import { groupsBy } from "../../base/lists.ts";
 import { clausesOf, clauseSentence } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";

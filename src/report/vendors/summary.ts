@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/text.ts";
-import { formatShares } from "../model/coverage-shares.ts";
+import { formatShares } from "../model/profiles.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 

@@ -1,6 +1,5 @@
 import { verdictTones } from "../model/verdict.ts";
-import { formatLabelled, wrap } from "../../base/text.ts";
-import { type Paint, createPaint } from "../../base/paint.ts";
+import { createPaint, formatLabelled, type Paint, wrap } from "../../base/text.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import {

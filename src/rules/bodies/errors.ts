@@ -1,7 +1,6 @@
-import { isObject, getPath } from "../../base/json.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { formatValue } from "../../base/format-value.ts";
-import type { Mismatch } from "../mismatch.ts";
-import { errorCodes, rateLimitCodes } from "../../spec/errors.ts";
+import { errorCodes, rateLimitCodes } from "../../spec/events-and-errors.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
@@ -122,4 +121,9 @@ export function codeStatusMismatch(response: ErrorResponse): Mismatch | null | u
   return status === response.status
     ? null
     : { expected: `${status} with the code ${code}`, actual: String(response.status) };
+}
+
+export interface Mismatch {
+  readonly expected: string;
+  readonly actual: string;
 }

@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import { formatValue } from "../../base/format-value.ts";
-import type { Mismatch } from "../mismatch.ts";
+import type { Mismatch } from "./errors.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import {
   type FieldRow,

@@ -1,22 +1,21 @@
 import { isObject, getPath } from "../../base/json.ts";
 import { formatValue } from "../../base/format-value.ts";
-import type { Mismatch } from "../mismatch.ts";
-import type { ClauseId } from "../../spec/clauses.ts";
-import { errorStatuses } from "../../spec/errors.ts";
-import { healthStatuses } from "../../spec/events.ts";
-import { type FieldTableName, rowsOf } from "../../spec/fields.ts";
 import {
-  type ErrorResponse,
-  errorIn,
-  formIn,
-  retryAfterMismatch,
   codeStatusMismatch,
   detailsMismatch,
+  errorIn,
+  type ErrorResponse,
+  formIn,
   formMismatch,
   limitCodeMismatch,
+  type Mismatch,
+  retryAfterMismatch,
   statusMismatch,
   textMismatch,
 } from "./errors.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
+import { errorStatuses, healthStatuses } from "../../spec/events-and-errors.ts";
+import { type FieldTableName, rowsOf } from "../../spec/fields.ts";
 import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.

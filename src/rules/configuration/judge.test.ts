@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { parseSource } from "../../base/source/source.ts";
-import { type FileFinding } from "./finding.ts";
-import { judgeConfiguration } from "./judge.ts";
+import { type FileFinding, judgeConfiguration } from "./judge.ts";
 
 const entrypoint = { file: "main.py", module: "answer", tag: "answer" };
 const minimal = {

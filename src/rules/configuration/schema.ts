@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { webhookEvents } from "../../spec/events.ts";
+import { webhookEvents } from "../../spec/events-and-errors.ts";
 import { hasZone, isTimestamp } from "../bodies/fields.ts";
 
 // Error messages in this file complete the sentence "expected …".

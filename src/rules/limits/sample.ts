@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import {
   decimalNumber,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { getPath } from "../../base/json.ts";
-import { endpointFields } from "../../evidence/envelope.ts";
+import { endpointFields } from "../../evidence/exchange.ts";
 
 const usageCountSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
 export type UsageCount = z.infer<typeof usageCountSchema>;

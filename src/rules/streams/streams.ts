@@ -1,5 +1,5 @@
 import { tryParseJson, getPath } from "../../base/json.ts";
-import { streamEvents, type StreamEventName } from "../../spec/events.ts";
+import { streamEvents, type StreamEventName } from "../../spec/events-and-errors.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 

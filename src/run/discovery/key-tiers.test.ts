@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { startFastForwardServer } from "../../reference/embedded/testing/fast-forward-server.ts";
+import { startFastForwardServer } from "../../reference/testing/test-server.ts";
 import type { Target } from "../../target/target.ts";
 import { suites } from "../../suites/all.ts";
-import { exchange } from "../../suites/testing/exchange.ts";
+import { exchange } from "../../suites/testing/evidence.ts";
 import { selectChecks } from "../plan/selection.ts";
 import { runSuites } from "../run.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
-import { keysOfUnknownTier, tierInUsageResponse } from "./key-tiers.ts";
+import { aKey, aTarget } from "../testing/values.ts";
+import { keysOfUnknownTier, tierInUsageResponse } from "./complete-target.ts";
 
 interface Shown {
   readonly status?: number;

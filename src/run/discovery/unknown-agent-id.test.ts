@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { unknownIdLike } from "./unknown-agent-id.ts";
+import { unknownIdLike } from "./discover-target.ts";
 
 it.each<[name: string, known: readonly string[], form: RegExp]>([
   ["no id that is known", [], /^no-such-agent-7f3a$/],

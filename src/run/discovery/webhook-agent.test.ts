@@ -4,12 +4,12 @@ import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import type { AgentRole } from "../../target/target.ts";
 import { suites } from "../../suites/all.ts";
-import { exchange } from "../../suites/testing/exchange.ts";
+import { exchange } from "../../suites/testing/evidence.ts";
 import { type Client, agentPath } from "../send/client.ts";
-import { withWebhookAgent } from "./webhook-agent.ts";
+import { withWebhookAgent } from "./complete-target.ts";
 import { runSuites } from "../run.ts";
 import type { RunResult } from "../run-result.ts";
-import { aTarget } from "../testing/targets.ts";
+import { aTarget } from "../testing/values.ts";
 import { selectChecks } from "../plan/selection.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { rateHeaders } from "../../spec/headers.ts";
-import { anExchange } from "../testing/evidence.ts";
-import { aKey } from "../testing/targets.ts";
+import { aKey, anExchange } from "../testing/values.ts";
 import { findForeignUse } from "./foreign-use.ts";
 
 const windowMs = 30_000;

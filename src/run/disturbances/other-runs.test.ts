@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { aKey } from "../testing/targets.ts";
+import { aKey } from "../testing/values.ts";
 import { announceRun } from "./other-runs.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "other-runs-"));

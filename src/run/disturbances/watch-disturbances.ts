@@ -7,10 +7,68 @@ import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 import { announceRun } from "./other-runs.ts";
 import { findForeignUse } from "./foreign-use.ts";
-import { watchStalls } from "./stalls.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { readFileSync } from "node:fs";
+
+export interface MachineClocks {
+  /** A clock that never goes back. It may stand still while the machine sleeps. */
+  readonly monotonic: () => number;
+  /** The time of day, which the user or the system may change. */
+  readonly wall: () => number;
+  /** CPU time of this process, plus the time that its main thread waited for a processor. */
+  readonly busy: () => number;
+}
+
+const machineClocks: MachineClocks = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  busy: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000 + processorQueueMs();
+  },
+};
+
+/** Returns how long this thread has waited for a processor, in ms; 0 except on Linux. */
+function processorQueueMs(): number {
+  try {
+    return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+const clockReadIntervalMs = 250;
+/** Minimum duration of a stall. In a stall, the process neither uses the CPU nor waits for it. */
+const minStallMs = 3000;
+/** Minimum size of a clock jump. Since the last reading, the advances of `wall` and `monotonic` differ this much. */
+const minJumpMs = 2000;
+
+/** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */
+export function watchStalls(startMs: number, clocks: MachineClocks = machineClocks) {
+  const stalls: Disturbance[] = [];
+  const read = () => ({ monotonic: clocks.monotonic(), wall: clocks.wall(), busy: clocks.busy() });
+  let last = read();
+  const check = (): void => {
+    const now = read();
+    const passedMs = now.monotonic - last.monotonic;
+    const isStopped = passedMs - (now.busy - last.busy) >= minStallMs;
+    const isJump = Math.abs(now.wall - last.wall - passedMs) >= minJumpMs;
+    const lastedMs = Math.max(passedMs, Math.abs(now.wall - last.wall));
+    if (isStopped || isJump)
+      stalls.push({ kind: "stalled", fromMs: last.monotonic - startMs, toMs: now.monotonic - startMs, lastedMs });
+    last = now;
+  };
+  const timer = setInterval(check, clockReadIntervalMs).unref();
+  return {
+    all: (): readonly Disturbance[] => {
+      check();
+      return stalls;
+    },
+    close: (): void => clearInterval(timer),
+  };
+}
 
 export interface DisturbanceWatch {
   readonly ended: (run: ProbeRun) => void;
@@ -77,7 +135,7 @@ const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Pr
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /** Finds keys that the target accepted before and now always refuses, such as revoked ones. */
-export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
+async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];
   for (const key of Object.values(target.keys)) {
     if (key.expired || key.expiresInSeconds !== null) continue;

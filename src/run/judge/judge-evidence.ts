@@ -5,10 +5,17 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Probe } from "../probe.ts";
 import { type Check, probesOf, type Suite, filterChecks } from "./check.ts";
 import type { ProbeRunResult, ProbeRun } from "../plan/plan.ts";
-import { type Finding, inapplicable, type Observation, type Unproven, unproven } from "./finding.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import {
+  type Cell,
+  type Finding,
+  inapplicable,
+  type Observation,
+  type UncoveredCells,
+  type Unproven,
+  unproven,
+} from "./finding.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
-import type { Cell, UncoveredCells } from "./coverage.ts";
 
 /** The result of a check for one tier, or for the whole target if `instance` is `null`. */
 export interface Judgement {

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import { publishedTiers } from "../../spec/tiers.ts";
-import { anExchange } from "../testing/evidence.ts";
+import { aKey, anExchange, aTarget } from "../testing/values.ts";
 import { type Check, check, observe, suite } from "./check.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import { breach, follows, holds, inapplicable, observed, unproven } from "./finding.ts";
 import { judgeEvidence, resultsByProbe, type ProbeResults } from "./judge-evidence.ts";
 import { planProbes } from "../plan/plan.ts";
 import { probe, tierProbe } from "../probe.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
 
 const one = probe("one", { requests: 1 }, () => Promise.resolve({ value: 1 }));
 const two = probe("two", { requests: 1 }, () => Promise.resolve({ value: 2 }));

@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { statusOf } from "../../evidence/exchange.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { type AllExchanges, allExchanges } from "../../suites/shared/all-exchanges.ts";
-import { anExchange } from "../testing/evidence.ts";
-import { check, suite, withWidened } from "./check.ts";
-import { checkEvery } from "./check-every.ts";
+import { anExchange } from "../testing/values.ts";
+import { check, checkEvery, suite, withWidened } from "./check.ts";
 import { breach, holds, unproven } from "./finding.ts";
 import { judgeEvidence } from "./judge-evidence.ts";
 

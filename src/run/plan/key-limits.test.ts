@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { usableKeys } from "../../target/target.ts";
 import { resolveNeeds } from "./needs.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
+import { aKey, aTarget } from "../testing/values.ts";
 import { limitsOf, tierOfWindow } from "./key-limits.ts";
 
 describe("the tier of a reported window", () => {

@@ -1,4 +1,4 @@
-import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
+import { type WebhookEvent, webhookEvents } from "../../spec/events-and-errors.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import {

@@ -4,7 +4,7 @@ import type { PlannedProbe } from "./plan.ts";
 import { type Stage, probe, tierProbe } from "../probe.ts";
 import { buildSchedule } from "./schedule.ts";
 import { runByKey } from "../execute.ts";
-import { aKey } from "../testing/targets.ts";
+import { aKey } from "../testing/values.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
 const nothing = () => Promise.resolve(null);

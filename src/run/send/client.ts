@@ -1,7 +1,7 @@
-import { encodedSegment } from "../../base/path-segment.ts";
+import { encodedSegment } from "../../base/http.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { firstRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { firstRequirements, type RequirementSet } from "../../spec/clause.ts";
 import { withOwnFields } from "../../target/own-request.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";

@@ -10,7 +10,7 @@ import { agentIds } from "../discovery/discover-target.ts";
 import { probe } from "../probe.ts";
 import { runSuites } from "../run.ts";
 import type { RunResult } from "../run-result.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
+import { aKey, aTarget } from "../testing/values.ts";
 
 /** Runs a probe that requests a path. Returns the paths that the server received, and the result of the run. */
 async function runWithPath(path: string, agents: Target["agents"] = { answering: "echo" }) {

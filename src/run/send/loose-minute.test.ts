@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import {
-  type FastForwardServer,
-  startFastForwardServer,
-} from "../../reference/embedded/testing/fast-forward-server.ts";
+import { type FastForwardServer, startFastForwardServer } from "../../reference/testing/test-server.ts";
 import { anchoredWindow, windowsOf } from "../../reference/limits/windows.ts";
 import { fault, faults } from "../../reference/patch.ts";
 import { suites } from "../../suites/all.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
+import { aKey, aTarget } from "../testing/values.ts";
 import { runSuites } from "../run.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Answered, Exchange, Header, Unanswered } from "../../evidence/exchange.ts";
-import { exchange } from "../../suites/testing/exchange.ts";
+import { exchange } from "../../suites/testing/evidence.ts";
 import { type OutageMonitor, watchOutages } from "./outages.ts";
 
 const deadAfterMs = 8000;

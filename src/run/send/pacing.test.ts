@@ -4,7 +4,7 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { startPacer } from "./pacer.ts";
-import { aKey } from "../testing/targets.ts";
+import { aKey } from "../testing/values.ts";
 import { startRunClock } from "../time/run-clock.ts";
 import { WaitRefused } from "../skip-reason.ts";
 

@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { tryParseJson, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isLostWithTarget } from "./retry.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { mayRetry, withoutNetworkLosses } from "./retry.ts";
-import { anExchange } from "../testing/evidence.ts";
+import { anExchange } from "../testing/values.ts";
 
 const whole = (id: string, sentMs: number): Exchange => anExchange(id, { sentMs });
 const broken = (id: string, sentMs: number, url = "http://127.0.0.1/v1/usage"): Exchange =>

@@ -1,4 +1,4 @@
-import { isGatewayStatus } from "../../base/http-status.ts";
+import { isGatewayStatus } from "../../base/http.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";

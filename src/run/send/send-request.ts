@@ -1,8 +1,8 @@
-import { isSegment } from "../../base/path-segment.ts";
+import { isSegment } from "../../base/http.ts";
 import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { firstRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { firstRequirements, type RequirementSet } from "../../spec/clause.ts";
 import { type OwnRequestTarget, withOwnFields } from "../../target/own-request.ts";
 import type { TargetKey } from "../../target/target.ts";
 import type { OutgoingRequest, PendingExchange, Transport } from "../../wire/transport.ts";

@@ -6,7 +6,7 @@ import { check, suite } from "../judge/check.ts";
 import { holds, unproven } from "../judge/finding.ts";
 import { probe } from "../probe.ts";
 import { runSuites } from "../run.ts";
-import { aKey, aTarget } from "../testing/targets.ts";
+import { aKey, aTarget } from "../testing/values.ts";
 
 /**
  * Makes the harness give up a request, which counts as a timeout, without using real time: it refuses more than some

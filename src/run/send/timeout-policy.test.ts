@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { createTimeoutPolicy } from "./timeout-policy.ts";
-import { anExchange } from "../testing/evidence.ts";
+import { anExchange } from "../testing/values.ts";
 
 const answer = anExchange("x").answer as Answered;
 

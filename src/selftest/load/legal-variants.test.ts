@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
+import { openEmbeddedEnvironment } from "../../app/load/trial-environment.ts";
 import { isFull } from "../../base/testing/test-scope.ts";
 import { loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { type EngineName, scenarios } from "../../load/scenarios.ts";
 import { isFull, sampleOf, testSeed } from "../../base/testing/test-scope.ts";
-import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
+import { openEmbeddedEnvironment } from "../../app/load/trial-environment.ts";
 import { allFaults, findPatch } from "../../reference/catalogue.ts";
 import {
   cleanRound,

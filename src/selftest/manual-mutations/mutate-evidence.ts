@@ -5,7 +5,7 @@ import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
-import { replaceEvidence } from "../mutants/replace-evidence.ts";
+import { replaceEvidence } from "../mutants/mutant.ts";
 
 /** Changes recorded evidence, as if the server behaved differently in one respect. */
 export interface ManualMutation {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { anExchange } from "../../run/testing/evidence.ts";
+import { anExchange } from "../../run/testing/values.ts";
 import { batchesOf } from "./judge-mutants.ts";
 import { replacingExchanges, type Mutant } from "./mutant.ts";
 

@@ -5,9 +5,14 @@ import { type Judgement, type ProbeResults, judgeEvidence } from "../../run/judg
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { suites } from "../../suites/all.ts";
-import type { CleanRun } from "./mutant.ts";
-import type { Mutant, Replacement } from "./mutant.ts";
-import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
+import {
+  type CleanRun,
+  type Mutant,
+  type ProbesByEvidenceId,
+  probesByIdOf,
+  replaceEvidence,
+  type Replacement,
+} from "./mutant.ts";
 
 /**
  * The result of judging a mutant.

@@ -1,8 +1,11 @@
 import type { Delivery } from "../../evidence/delivery.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import type { ConfiguredPaths } from "../../spec/endpoints.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import { rateLimitInfoOf, readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 
 /** The evidence of a run against a correct server. Each mutant changes one part of it. */
 export interface CleanRun {
@@ -62,3 +65,114 @@ export const withoutDelivery = ({ id }: Delivery): Replacement => ({
   exchanges: noReplacements,
   deliveries: new Map([[id, null]]),
 });
+
+/** Maps the id of an exchange, delivery or sample to the probes whose evidence contains it. */
+export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
+
+export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
+  const holders = new Map<string, Set<string>>();
+  for (const [probe, entries] of results)
+    for (const { result } of entries)
+      if (result.kind === "ran")
+        for (const id of idsIn(result.evidence)) {
+          const known = holders.get(id);
+          if (known === undefined) holders.set(id, new Set([probe]));
+          else known.add(probe);
+        }
+  return holders;
+}
+
+type EvidencePart = Exchange | Delivery | Sample;
+
+const isEvidencePart = (value: object): value is EvidencePart =>
+  isExchange(value) || isDelivery(value) || isSample(value);
+
+const isSample = (value: object): value is Sample => "resetAfter" in value && "headClockMs" in value;
+
+function idsIn(value: unknown): Iterable<string> {
+  if (typeof value !== "object" || value === null) return [];
+  return isEvidencePart(value) ? [value.id] : namesHolding(value).keys();
+}
+
+const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>();
+  for (const [name, inner] of Object.entries(holder))
+    for (const id of idsIn(inner)) {
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [name]);
+      else known.push(name);
+    }
+  return found;
+});
+
+/** Returns probe results with replaced parts. Keeps unchanged objects, so that caches still find them. */
+export function replaceEvidence(
+  results: ProbeResults,
+  probes: ReadonlySet<string>,
+  replacement: Replacement,
+): ProbeResults {
+  const changed = new Map(results);
+  for (const probe of probes) {
+    const entries = results.get(probe) ?? [];
+    changed.set(
+      probe,
+      entries.map((entry) =>
+        entry.result.kind === "ran"
+          ? { ...entry, result: { ...entry.result, evidence: replaceIn(entry.result.evidence, replacement) } }
+          : entry,
+      ),
+    );
+  }
+  return changed;
+}
+
+function replaceIn(value: unknown, replacement: Replacement): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isEvidencePart(value)) return replacementOf(value, replacement);
+  const changes = changesIn(value, replacement);
+  if (changes.length === 0) return value;
+  if (!Array.isArray(value))
+    return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
+  const items: unknown[] = [...value];
+  // Works from the end of the array, because a removal shifts the later items.
+  for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
+    items.splice(Number(name), 1, ...(after === null ? [] : [after]));
+  return items;
+}
+
+interface PartChange {
+  readonly name: string;
+  readonly before: unknown;
+  /** The value that replaces `before`. In an array, `null` removes the item instead. */
+  readonly after: unknown;
+}
+
+function changesIn(holder: object, replacement: Replacement): PartChange[] {
+  const holding = namesHolding(holder);
+  const ids = [...keysInBoth(replacement.exchanges, holding), ...keysInBoth(replacement.deliveries, holding)];
+  return [...new Set(ids.flatMap((id) => holding.get(id) ?? []))].flatMap((name): PartChange[] => {
+    const before = (holder as Readonly<Record<string, unknown>>)[name];
+    const after = replaceIn(before, replacement);
+    return after === before ? [] : [{ name, before, after }];
+  });
+}
+
+const keysInBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
+  one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : keysInBoth(other, one);
+
+function replacementOf(part: EvidencePart, { exchanges, deliveries }: Replacement): EvidencePart | null {
+  if (isSample(part)) return updateSample(part, exchanges.get(part.id));
+  const other = isExchange(part) ? exchanges.get(part.id) : deliveries.get(part.id);
+  return other === undefined ? part : other;
+}
+
+function updateSample(sample: Sample, exchange: Exchange | undefined): Sample {
+  if (exchange?.answer.kind !== "answered") return sample;
+  const { status, headers } = exchange.answer;
+  const info = readRateLimitInfo(status, headers, () => bodyJson(exchange));
+  const before = rateLimitInfoOf(sample);
+  const isSame =
+    status === sample.status &&
+    Object.entries(info).every(([name, each]) => each === before[name as keyof typeof before]);
+  return isSame ? sample : { ...sample, status, ...info };
+}

@@ -2,10 +2,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasPython, isFull, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
-import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
+import { cleanRunOf, cleanRunWith, drawSample, mutantsOf, runMutants, tryMutants } from "./run-mutants.ts";
 import type { CleanRun } from "./mutant.ts";
 import { judgeCleanRun, type MutantTrial, tryLegalMutants } from "./judge-mutants.ts";
-import { mutantsOf, runMutants, tryMutants, drawSample } from "./run-mutants.ts";
 import { summariseMutants } from "./survivors.ts";
 
 /** Describes every mutant with a wrong result. */

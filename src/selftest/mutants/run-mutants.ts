@@ -1,14 +1,19 @@
 import { availableParallelism } from "node:os";
 import { startWorker } from "../../base/spawn-module.ts";
-import { seededNumbers, shuffled } from "../../base/statistics/random.ts";
+import { seededNumbers, shuffled } from "../../base/numbers.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { cleanRunWith } from "./clean-runs.ts";
-import type { CleanRun } from "./mutant.ts";
-import { type MutantTrial, judgeCleanRun, tryLegalMutants, tryMutant } from "./judge-mutants.ts";
-import { type MutableMessage, bodyMessage, deliveryMessage, eventMessages } from "./messages.ts";
-import type { Mutant } from "./mutant.ts";
-import { type MutationSite, mutationSites } from "./mutation-sites.ts";
+import type { CleanRun, Mutant } from "./mutant.ts";
+import { judgeCleanRun, type MutantTrial, tryLegalMutants, tryMutant } from "./judge-mutants.ts";
+import {
+  bodyMessage,
+  deliveryMessage,
+  eventMessages,
+  type MutableMessage,
+  type MutationSite,
+  mutationSites,
+  representativeIds,
+} from "./messages.ts";
 import { acrossDeliveries, acrossResponses } from "./operators/across.ts";
 import {
   bodyMutants,
@@ -16,11 +21,83 @@ import {
   errorMutants,
   headerSpellingMutants,
   jsonStyleMutants,
-} from "./operators/bodies.ts";
+  rateHeaderMutants,
+} from "./operators/responses.ts";
 import { deliveriesToMutate, deliveryMutants } from "./operators/deliveries.ts";
 import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
-import { rateHeaderMutants } from "./operators/rate-headers.ts";
 import { streamMutants } from "./operators/streams.ts";
+import { isObject } from "../../base/json.ts";
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import { probesOf } from "../../run/judge/check.ts";
+import { isExchange, resultsByProbe } from "../../run/judge/judge-evidence.ts";
+import { suites } from "../../suites/all.ts";
+import { type Target, usableKeys } from "../../target/target.ts";
+import { coreMessages, runUnbounded, withSmallTiers } from "../trial.ts";
+
+export async function cleanRunWith(source: string, variants: readonly Patch[]): Promise<CleanRun> {
+  const embedded = await startEmbedded(variants);
+  try {
+    return await cleanRunOf(source, withSmallTiers(embedded.target));
+  } finally {
+    await embedded.close();
+  }
+}
+
+/**
+ * Runs the suites against a correct server.
+ *
+ * @throws {Error} if nothing could be judged
+ */
+export async function cleanRunOf(source: string, target: Target): Promise<CleanRun> {
+  const result = await runUnbounded(target, suites, { maxWaitMs: 2000 });
+  if (result.kind !== "judged") throw new Error(`${source}: ${coreMessages.reason(result.sentence)}`);
+  return reducedRun({
+    source,
+    results: resultsByProbe(result.runs),
+    exchanges: result.exchanges,
+    deliveries: result.deliveries,
+    validKeys: usableKeys(target).map(({ name }) => name),
+    paths: target.paths,
+  });
+}
+
+/** Drops a response if an earlier one is similar. Mutants are then judged faster, with the same results. */
+export function reducedRun(run: CleanRun): CleanRun {
+  const kept = representativeIds(run);
+  const isDropped = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && isExchange(value) && !kept.has(value.id);
+  const slim = (value: unknown): unknown =>
+    isObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([name, each]) => [
+            name,
+            Array.isArray(each) ? each.filter((item) => !isDropped(item)) : each,
+          ]),
+        )
+      : value;
+  const results = new Map(
+    [...run.results].map(([probe, entries]) => [
+      probe,
+      wholeRunProbes.has(probe)
+        ? entries.map((entry) =>
+            entry.result.kind === "ran"
+              ? { ...entry, result: { ...entry.result, evidence: slim(entry.result.evidence) } }
+              : entry,
+          )
+        : entries,
+    ]),
+  );
+  return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
+}
+
+/** Names of the probes of stage `review`. They read the exchanges of the whole run. */
+const wholeRunProbes: ReadonlySet<string> = new Set(
+  suites.flatMap(({ checks }) =>
+    checks.flatMap(({ on }) =>
+      Object.values(probesOf(on)).flatMap(({ name, stage }) => (stage === "review" ? [name] : [])),
+    ),
+  ),
+);
 
 export interface MutantSelection {
   readonly sample: number | null;

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { seededNumbers } from "../../base/statistics/random.ts";
+import { seededNumbers } from "../../base/numbers.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
 import { suites } from "../../suites/all.ts";

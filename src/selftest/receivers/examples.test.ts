@@ -19,7 +19,7 @@ import {
   typescriptMistakes,
   wsgiMistakes,
 } from "./testing/example-mistakes.ts";
-import { clausesWith, judgeReceiverAt } from "./testing/judge-receiver.ts";
+import { clausesWith, judgeReceiverAt } from "./testing/receiver.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "receivers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import type { ClauseId } from "../../spec/clauses.ts";
-import { executionEvents } from "../../spec/events.ts";
+import { executionEvents } from "../../spec/events-and-errors.ts";
 import { createHmac } from "node:crypto";
 
 export interface ReceiverPatch {

@@ -5,8 +5,7 @@ import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { type ReceiverBehaviour, receiverFaults, receiverVariants } from "./faults.ts";
-import { clausesWith, judgeReceiverAt, quickSuites } from "./testing/judge-receiver.ts";
-import { serveReceiver } from "./testing/serve-receiver.ts";
+import { clausesWith, judgeReceiverAt, quickSuites, serveReceiver } from "./testing/receiver.ts";
 
 const secret = "s3cret-of-the-webhook";
 

@@ -1,6 +1,5 @@
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
-import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
-import type { RequestTraits } from "./message.ts";
+import { type DimensionValues, hasValues, isTierKey, type RequestTraits, takesPlainFieldsOnly } from "./dimensions.ts";
 
 /** A request property, such as the body's length, that is missing in src/spec/dimensions.ts. */
 export interface ExtraProperty {

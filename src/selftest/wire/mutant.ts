@@ -1,4 +1,4 @@
-import { seededNumbers } from "../../base/statistics/random.ts";
+import { seededNumbers } from "../../base/numbers.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { conditionClassOf, type Condition, numberRules, describeCondition, extraProperties } from "./conditions.ts";
 import {

@@ -1,7 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Header } from "../../evidence/exchange.ts";
-import { probesOf, type Suite } from "../../run/judge/check.ts";
-import type { CoverageMatrix } from "../../run/judge/coverage.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import type { CoverageMatrix } from "../../run/judge/finding.ts";
 import type { Need } from "../../run/plan/needs.ts";
 import type { Probe, ProbeContext, TierProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
@@ -11,7 +11,7 @@ import { headerOf } from "../mutants/edits.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { suites } from "../../suites/all.ts";
 import { coreMessages, runUnbounded } from "../trial.ts";
-import { type RequestTraits } from "./message.ts";
+import type { RequestTraits } from "./dimensions.ts";
 import { startWireProxy } from "./proxy.ts";
 
 /** The requests of a run against a correct server. `requests` lists them in the order of their responses. */
@@ -21,7 +21,7 @@ export interface Profile {
   readonly costs: ReadonlyMap<string, number>;
 }
 
-export interface ProfiledRequest {
+interface ProfiledRequest {
   readonly traits: RequestTraits;
   /** Name and tier of the probe that sent the request; `null` for a request of discovery. */
   readonly instance: string | null;
@@ -51,10 +51,9 @@ export async function takeProfile(): Promise<Profile> {
 }
 
 /** The header in which a request names its probe, so that the proxy can record which probe sent it. */
-export const probeHeader = "x-selftest-probe";
+const probeHeader = "x-selftest-probe";
 
-export const probeInstance = (probe: string, tier: string | null): string =>
-  tier === null ? probe : `${probe} | ${tier}`;
+const probeInstance = (probe: string, tier: string | null): string => (tier === null ? probe : `${probe} | ${tier}`);
 
 /** Replaces every probe. For the same probe, `replace` must always return the same object. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
@@ -76,7 +75,7 @@ function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => P
   return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
 }
 
-export function markedSuites(all: readonly Suite[]): Suite[] {
+function markedSuites(all: readonly Suite[]): Suite[] {
   const marked = memoizeByObject((probe: Probe): Probe => {
     const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
     if (probe.per === "target")
@@ -120,7 +119,7 @@ function markedClient(client: Client, mark: string): Client {
 }
 
 /** Skips a per-tier probe on each tier that `isSelected` rejects. */
-export function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
+function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;
     return {
@@ -134,4 +133,114 @@ export function selectInstances(all: readonly Suite[], isSelected: (instance: st
   return withProbes(all, selected);
 }
 
-export const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");
+const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");
+
+/** A selection of checks. Selections with the same name are equal, so their results can be cached. */
+export interface CheckSelection {
+  readonly name: string;
+  readonly suites: readonly Suite[];
+}
+
+const isReview = ({ stage }: Probe): boolean => stage === "review";
+
+const sendingProbesOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
+
+const probes: ReadonlyMap<string, Probe> = new Map(
+  suites
+    .flatMap(({ checks }) => checks)
+    .flatMap(({ on, also, companions = [], matrix }) => [
+      ...Object.values(probesOf(on)),
+      ...also,
+      ...companions,
+      ...(matrix?.coverageProbe ? [matrix.coverageProbe] : []),
+    ])
+    .flatMap(withPreparation)
+    .map((probe) => [probe.name, probe]),
+);
+
+function withPreparation(probe: Probe): Probe[] {
+  return [...(probe.after ?? []).flatMap(withPreparation), probe];
+}
+
+/**
+ * Selects the checks whose sending probes are all in `instances`. Always selects checks that judge all requests of a
+ * run.
+ */
+function selectByProbes(instances: readonly string[]): CheckSelection {
+  const chosen = new Set(instances.map(probeNameOf));
+  const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);
+  return {
+    name: `only ${instances.toSorted().join(", ")}`,
+    suites: selectInstances(
+      selectChecks(
+        (check) => sendingProbesOf(check).every(({ name }) => chosen.has(name)),
+        companions,
+        (probe) => chosen.has(probe.name),
+      ),
+      (instance) => instances.includes(instance),
+    ),
+  };
+}
+
+const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
+
+/** Selects all checks. Of the probes that use up a tier's limit, runs only those in `instances`. */
+const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
+  name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
+  suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
+});
+
+const allChecks: CheckSelection = { name: "everything", suites };
+
+function selectChecks(
+  isWanted: (check: Check) => boolean,
+  companions: readonly Probe[],
+  hasProbe: (probe: Probe) => boolean,
+): Suite[] {
+  return suites
+    .map(({ title, checks }) => ({
+      title,
+      checks: checks.filter(isWanted).map((check) => ({
+        ...check,
+        also: check.also.filter(hasProbe),
+        companions,
+        matrix:
+          check.matrix?.coverageProbe && !hasProbe(check.matrix.coverageProbe)
+            ? { ...check.matrix, coverageProbe: null }
+            : check.matrix,
+      })),
+    }))
+    .filter(({ checks }) => checks.length > 0);
+}
+
+const maxProbesInFirstTry = 3;
+
+/**
+ * Returns the check selections to try, cheapest first. `instances` lists the probes that send a request affected by the
+ * mutant.
+ */
+export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
+  const costOf = (instance: string): number => costs.get(instance) ?? 0;
+  const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
+  const light = byCost.filter((each) => !exhaustsTier(each));
+  const heavy = byCost.filter(exhaustsTier);
+  return [
+    selectByProbes(light.length > 0 ? light.slice(0, maxProbesInFirstTry) : heavy.slice(0, 1)),
+    ...(light.length > 0 || heavy.length === 0 ? [selectAlmostAll([])] : []),
+    ...(heavy.length > 0 ? [selectAlmostAll(heavy)] : []),
+    allChecks,
+  ];
+}
+
+/**
+ * Selects all checks, but no probe that uses up a tier's limit. If only such probes trigger the mutant, includes the
+ * cheapest.
+ */
+export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
+  const heavy = instances.filter(exhaustsTier);
+  return instances.length > heavy.length
+    ? selectAlmostAll([])
+    : selectAlmostAll(
+        heavy.toSorted((one, other) => (profile.costs.get(one) ?? 0) - (profile.costs.get(other) ?? 0)).slice(0, 1),
+      );
+}

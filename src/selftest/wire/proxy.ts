@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Target } from "../../target/target.ts";
 import { eventRewriter, type Mutation, type Upstream } from "./mutations/mutation.ts";
-import { type RequestTraits, type WireHead, type WireResponse } from "./message.ts";
+import { type RequestTraits, type WireHead, type WireResponse } from "./dimensions.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
 export interface ProxyChange {

@@ -8,7 +8,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, tierNames } from "../../spec/tiers.ts";
 import { textKindOf } from "../../suites/coverage/requests.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { type RequestTraits, type WireHead } from "./message.ts";
+import { type RequestTraits, type WireHead } from "./dimensions.ts";
 
 export interface WireRequest {
   readonly method: string;

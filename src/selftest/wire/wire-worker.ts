@@ -1,8 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 
 import { drawMutant } from "./mutant.ts";
-import type { MutantRequest, MutantResult, WorkerData } from "./run-wire.ts";
-import { mutantTester } from "./trial.ts";
+import { type MutantRequest, type MutantResult, mutantTester, type WorkerData } from "./trial.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("the worker of mutants is started by the selftest only");

@@ -6,8 +6,7 @@ import { isPossible } from "./dimensions.ts";
 import { describeMutant, drawMutant, mutations, type WireMutant } from "./mutant.ts";
 import { isIllegal } from "./mutations/mutation.ts";
 import { type Profile, takeProfile } from "./profile.ts";
-import { runWire } from "./run-wire.ts";
-import { instancesMeeting, type MutantTester, mutantTester } from "./trial.ts";
+import { instancesMeeting, type MutantTester, mutantTester, runWire } from "./trial.ts";
 
 /** Maximum share of illegal mutants whose condition no request of a run meets. */
 const maxUnmetShare = 0.06;

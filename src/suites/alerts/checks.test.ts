@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type AlertCrossingEvidence, alertIdOf, requestsAbove, thresholdAbove } from "./probes.ts";
 import { alerts } from "./checks.ts";
-import { exchange, unanswered } from "../testing/exchange.ts";
+import { exchange, unanswered } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
 const message = (json: object): Delivery => ({

@@ -7,7 +7,7 @@ import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts
 import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossingEvidence, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
-import { rejectedReceiverAddress } from "../shared/rejection.ts";
+import { rejectedReceiverAddress } from "../shared/acceptance.ts";
 import {
   describeResponse,
   describeStatus,

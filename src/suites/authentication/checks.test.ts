@@ -6,7 +6,7 @@ import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { requests } from "../requests/checks.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { authentication } from "./checks.ts";
 import type { UnauthenticatedRequests } from "./probes.ts";

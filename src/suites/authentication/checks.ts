@@ -9,12 +9,10 @@ import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { indirectUseChecks } from "../keys/indirect-use.ts";
-import { sameEndCheck } from "../keys/same-end.ts";
+import { sameEndCheck, unusualKeysCheck } from "./unusual-keys.ts";
 import { startChecksOfAuthentication } from "../keys/operation-start.ts";
-import { spellingChecksOfAuthentication } from "../keys/other-spellings.ts";
-import { expiredKeySignedCheck } from "../keys/signed-use.ts";
+import { expiredKeySignedCheck, spellingChecksOfAuthentication } from "../keys/bypass-attempts.ts";
 import { signedEverywhereChecks } from "./signed-everywhere.ts";
-import { unusualKeysCheck } from "./unusual-keys.ts";
 import { batchSubmitted } from "../operations/probes.ts";
 import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {

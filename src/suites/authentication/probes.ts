@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/discover-target.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";

@@ -3,7 +3,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { fillAgentId } from "../operations/probes.ts";
-import { encodedFirst } from "../shared/encoded-id.ts";
+import { encodedFirst } from "../shared/key-requests/send-requests.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
 import { createSigner, keyForbidden, mayBeForbidden } from "./signing.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { suite } from "../../run/judge/check.ts";
 import { type SignedBadly, type SignedValidly, signingChecks } from "./signing.ts";
-import { exchange, unanswered } from "../testing/exchange.ts";
+import { exchange, unanswered } from "../testing/evidence.ts";
 import { judgeBy, judged } from "../testing/judged.ts";
 
 const signing = suite("Signing", signingChecks);

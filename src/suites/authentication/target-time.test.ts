@@ -5,7 +5,7 @@ import { startRecorder } from "../../run/send/recorder.ts";
 import { noOutages } from "../../run/send/outages.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { targetUnixSeconds } from "./signing.ts";
 
 const dated = (date: string): Exchange => exchange({ headers: [["Date", date]] });

@@ -1,18 +1,22 @@
 import { check, suite, type Suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, noted, unproven } from "../../run/judge/finding.ts";
-import { type ObservedRuns, ranPlainly, ranTroubled, plainAndTroubled, type PlainAndTroubledRuns } from "./probes.ts";
-import { type RequestRule, requestRules } from "./request-rules.ts";
-import { responseHandlingChecks } from "./response-handling-checks.ts";
 import {
+  areRepeatsExplained,
+  type EqualRequests,
+  failedCallsOf,
   type Failure,
   failureOf,
   firstEarlyRepeat,
-  failedCallsOf,
-  type EqualRequests,
   groupEqualRequests,
-  areRepeatsExplained,
+  type ObservedRuns,
+  plainAndTroubled,
+  type PlainAndTroubledRuns,
+  ranPlainly,
+  ranTroubled,
   waitsBeforeRetries,
-} from "./repeats.ts";
+} from "./probes.ts";
+import { type RequestRule, requestRules } from "./request-rules.ts";
+import { responseHandlingChecks } from "./response-handling-checks.ts";
 
 const equalRequestsIn = ({ plain, troubled }: PlainAndTroubledRuns): EqualRequests[] =>
   groupEqualRequests(plain.runs, troubled.runs);

@@ -1,8 +1,21 @@
-import { type ClientCall, type CommandRun, requestHeaderValues, requestTarget } from "../../evidence/client-call.ts";
+import {
+  bodyJson,
+  type ClientCall,
+  type CommandRun,
+  headerValues,
+  requestHeaderValues,
+  requestIdentity,
+  requestTarget,
+  type StreamEvent,
+} from "../../evidence/exchange.ts";
 import { clientProbe } from "../../run/probe.ts";
 import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
+import { getPath, tryParseJson } from "../../base/json.ts";
+import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
+import { isTerminal } from "../stream/events.ts";
+import { hasStatus } from "../shared/response.ts";
 
 export interface SignedCall extends ClientCall {
   readonly computedSignatures: readonly string[];
@@ -52,3 +65,102 @@ export interface PlainAndTroubledRuns {
 }
 
 export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;
+
+/** How a request failed, from the client's view. `stream cut`: the stream ended without `done` or `error`. */
+export interface Failure {
+  readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
+  readonly waitMs: number;
+  /** Earliest time at which the client could know of the failure. Retry waits are measured from here. */
+  readonly fromMs: number;
+}
+
+/** Returns how a request failed; `null` for a success, a 4xx other than 429, or a client that disconnected. */
+export function failureOf(call: SignedCall): Failure | null {
+  const { answer } = call.exchange;
+  if (call.leftMs !== null) return null;
+  const fromMs = answer.endMs;
+  if (answer.kind === "unanswered" || answer.ending.kind !== "complete") return { kind: "lost", waitMs: 0, fromMs };
+  if (answer.status === 429)
+    return { kind: "429", waitMs: (retryAfterOf(bodyJson(call.exchange)) ?? 0) * 1000, fromMs };
+  if (answer.status >= 500) return { kind: "5xx", waitMs: 0, fromMs };
+  return isStream(call) ? streamFailureOf(answer.events, fromMs) : null;
+}
+
+const isStream = ({ exchange }: SignedCall): boolean =>
+  hasStatus(exchange, 200) &&
+  headerValues(exchange, "Content-Type").some((value) => /^text\/event-stream/i.test(value));
+
+function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure | null {
+  const end = events.findLast(isTerminal);
+  if (end === undefined) return { kind: "stream cut", waitMs: 0, fromMs: endMs };
+  if (end.name === "done") return null;
+  const seconds = getPath(tryParseJson(end.data), "retry_after");
+  const fromMs = end.atMs;
+  return typeof seconds === "number"
+    ? { kind: "overload", waitMs: seconds * 1000, fromMs }
+    : { kind: "stream error", waitMs: 0, fromMs };
+}
+
+export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;
+
+export interface EqualRequests {
+  readonly calls: readonly SignedCall[];
+  /** How often the client sends this request when no error occurs. */
+  readonly planned: number;
+  readonly repeats: number;
+  readonly run: JudgedRun;
+}
+
+export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
+  const plainCalls = Map.groupBy(
+    plain.flatMap(({ calls }) => calls),
+    identityOfCall,
+  );
+  return troubled.flatMap((run) =>
+    [...Map.groupBy(run.calls, identityOfCall)].map(([identity, calls]): EqualRequests => {
+      const planned = Math.max(1, plainCalls.get(identity)?.length ?? 0);
+      return { calls, planned, repeats: Math.max(0, calls.length - planned), run };
+    }),
+  );
+}
+
+const identityOfCall = ({ exchange }: SignedCall): string => requestIdentity(exchange.request);
+
+interface FailedCall {
+  readonly call: SignedCall;
+  readonly failure: Failure;
+  readonly readyMs: number;
+}
+
+/** Tolerance for early retries: timers may fire early, and clients may round waits. */
+const toleranceMs = 100;
+
+export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
+  calls.flatMap((call) => {
+    const failure = failureOf(call);
+    if (failure === null) return [];
+    return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
+  });
+
+export function areRepeatsExplained(group: EqualRequests): boolean {
+  const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
+  let [ready, explained] = [0, 0];
+  for (const { exchange } of group.calls) {
+    while (ready < failed.length && (failed[ready]?.readyMs ?? Infinity) <= exchange.sentMs) ready += 1;
+    if (explained < ready) explained += 1;
+  }
+  return explained >= Math.min(group.repeats, failed.length);
+}
+
+export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
+  return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
+}
+
+export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
+  if (planned > 1) return [];
+  const waits = calls.slice(1).flatMap(({ exchange }, at) => {
+    const before = calls[at];
+    return before === undefined || failureOf(before)?.kind !== "5xx" ? [] : [exchange.sentMs - endMsOf(before)];
+  });
+  return waits.some((ms) => ms < 0) ? [] : waits;
+}

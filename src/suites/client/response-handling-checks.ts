@@ -1,13 +1,19 @@
 import { getPath } from "../../base/json.ts";
-import { is2xx } from "../../base/http-status.ts";
-import { type CommandEnd, requestTarget } from "../../evidence/client-call.ts";
-import { bodyJson } from "../../evidence/exchange.ts";
+import { is2xx } from "../../base/http.ts";
+import { bodyJson, type CommandEnd, requestTarget } from "../../evidence/exchange.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { isTerminal } from "../stream/events.ts";
-import { endMsOf, failureOf, groupEqualRequests } from "./repeats.ts";
-import { type SignedCall, type JudgedRun, type PlainAndTroubledRuns, plainAndTroubled } from "./probes.ts";
+import {
+  endMsOf,
+  failureOf,
+  groupEqualRequests,
+  type JudgedRun,
+  plainAndTroubled,
+  type PlainAndTroubledRuns,
+  type SignedCall,
+} from "./probes.ts";
 
 /**
  * A client must close a finished stream within this time of sending a later request. Applies only to requests that end

@@ -4,7 +4,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { sumOf } from "../../base/numbers.ts";
 import type { LimitTest } from "../../run/probe.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { countPairs, neededForLimit, noResponseNeed } from "./account.ts";

@@ -1,12 +1,11 @@
 import type { Row } from "../../base/covering-array.ts";
 import { isObject } from "../../base/json.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import type { Check } from "../../run/judge/check.ts";
-import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
+import { type Check, checkEvery, type ClauseCase } from "../../run/judge/check.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import {
   type AllExchanges,
@@ -19,8 +18,7 @@ import {
 } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
-import { checkFailures } from "./failure-checks.ts";
-import { hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
+import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
 

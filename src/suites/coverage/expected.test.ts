@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sumOf } from "../../base/numbers.ts";
 import type { LimitTest } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
 import { type PairCounts, expectedPairs, type PlannedRun } from "./account.ts";
 import { reachOf } from "./plan.ts";

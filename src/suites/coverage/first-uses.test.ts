@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
 import { keysFirstUsed } from "./first-uses.ts";
 

@@ -1,5 +1,5 @@
 import type { Row } from "../../base/covering-array.ts";
-import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/discover-target.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";

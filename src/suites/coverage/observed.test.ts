@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { aKey, aTarget } from "../../run/testing/targets.ts";
-import { exchange } from "../testing/exchange.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
+import { exchange } from "../testing/evidence.ts";
 import { rowsOfExchange } from "./observed.ts";
 
 const target = aTarget("http://127.0.0.1:9/v1", {

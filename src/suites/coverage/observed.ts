@@ -1,7 +1,7 @@
 import type { Row } from "../../base/covering-array.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { decodedSegment } from "../../base/path-segment.ts";
-import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
+import { decodedSegment } from "../../base/http.ts";
+import { type Exchange, requestHeaderValues, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { hasFields, withoutOwnFields } from "../../target/own-request.ts";
@@ -11,7 +11,6 @@ import { neverIssuedKey, replaceLastCharacter } from "../shared/key-requests/sen
 import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
-import { requestHeaderValues } from "../../evidence/client-call.ts";
 
 export interface RowReader {
   readonly target: Target;

@@ -1,9 +1,8 @@
 import type { Row } from "../../base/covering-array.ts";
 import { getPath } from "../../base/json.ts";
-import { median } from "../../base/statistics/quantile.ts";
+import { median } from "../../base/statistics/samples.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { listedAgents } from "../../run/discovery/discover-target.ts";
-import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
+import { listedAgents, unknownAgentId } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext, probeDeadlineMs } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
@@ -12,7 +11,7 @@ import { type Enabler, need, RequestBudgetExhausted, SkipError } from "../../run
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { createCostWatcher } from "../limits/suspect-costs.ts";
+import { createCostWatcher } from "../limits/cost-probe.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { type Fixtures, prepareFixtures } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";

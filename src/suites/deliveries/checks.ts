@@ -1,15 +1,21 @@
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Delivery, deliveryHeaderValues, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
-import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
+import { type WebhookEvent, webhookEvents } from "../../spec/events-and-errors.ts";
+import {
+  type Check,
+  check,
+  checkEvery,
+  type ClauseCase,
+  type EvidenceOf,
+  observe,
+  suite,
+} from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { type ClauseCase, checkEvery } from "../../run/judge/check-every.ts";
-import { fieldMatrix } from "../shared/cases.ts";
+import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { fieldMismatch, negativeQuantity, hasZone, isTimestamp } from "../../rules/bodies/fields.ts";
-import { checkFields } from "../shared/common-checks.ts";
 import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";
@@ -22,17 +28,15 @@ import {
   receiverOverflowExcuse,
   unpublishedTypeExcuse,
 } from "./events.ts";
-import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-content.ts";
+import { judgeAgentNamed, judgeCreatedTime, sourceChecks, uniqueIdsCheck } from "./event-content.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
-import { webhookSecretChecks } from "./webhook-secrets.ts";
-import { sourceChecks } from "./sources.ts";
-import { batchTimeCheck } from "./batch-times.ts";
-import { everyEndChecks } from "./every-end.ts";
+import { webhookSecretChecks } from "./unusual-webhook-checks.ts";
+import { batchTimeCheck, everyEndChecks } from "./every-end.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { deliveriesTo } from "../webhooks/await-deliveries.ts";
+import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };

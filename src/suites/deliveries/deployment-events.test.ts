@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliveries } from "./checks.ts";
-import { delivery } from "../testing/delivery.ts";
-import { exchange } from "../testing/exchange.ts";
+import { delivery, exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const created = exchange({ path: "/webhooks", status: 201, json: { webhook_id: "w-1" } });

@@ -8,20 +8,22 @@ import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
-import { isSegment } from "../../base/path-segment.ts";
+import { isSegment } from "../../base/http.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import { deploymentEvents, healthStatuses } from "../../spec/events.ts";
+import { deploymentEvents, healthStatuses } from "../../spec/events-and-errors.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   agentIdOf,
+  awaitCondition,
+  awaitUnexpected,
   createWebhook,
+  deliveriesTo,
   hookPrefix,
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
-import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
 import {
   eventsOfType,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { judgeAgentNamed, judgeCreatedTime } from "./event-content.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 
 const invokedAt = "Wed, 04 Mar 2026 05:06:07 GMT";

@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
+import { type WebhookEvent, webhookEvents } from "../../spec/events-and-errors.ts";
 import { hookPrefix, type RequestedWebhook, type ReceiverReach } from "../webhooks/create-webhook.ts";
 import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";

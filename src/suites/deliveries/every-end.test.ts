@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { suite } from "../../run/judge/check.ts";
-import { delivery } from "../testing/delivery.ts";
-import { event, exchange, streamed } from "../testing/exchange.ts";
+import { delivery, event, exchange, streamed } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { everyEndChecks } from "./every-end.ts";
 import { failingStreamHook } from "./probes.ts";

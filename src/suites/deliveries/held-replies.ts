@@ -1,9 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
-import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.ts";
-import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
+import { awaitDeliveries, awaitUnexpected, type OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
 // Functions that withhold replies to deliveries. Some senders wait for a reply before they send the next delivery.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { runSuites } from "../../run/run.ts";
 import { deliveries } from "./checks.ts";
 import { type Habits, startHosting } from "../testing/hosting.ts";

@@ -5,14 +5,16 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Hook, Receiver } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import {
   awaitDeliveries,
   deliveryTimeoutMs,
   type ExpectedDeliveries,
   maxQueuedMs,
-} from "../webhooks/await-deliveries.ts";
-import { type OpenedWebhook, webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
+  type OpenedWebhook,
+  webhookIdOf,
+  webhookPath,
+} from "../webhooks/create-webhook.ts";
 import { isToWebhook } from "./events.ts";
 import { advanceClock } from "./held-replies.ts";
 import {

@@ -8,11 +8,14 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
+  awaitCondition,
+  awaitUnexpected,
   createWebhook,
+  deliveriesTo,
   hookPrefix,
   type OpenedWebhook,
   provenReachOf,
@@ -20,7 +23,6 @@ import {
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
-import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { isRedirected, isSameEvent, isToWebhook, type AllDeliveries, eventsOfType } from "./events.ts";
 import {
   failingReceivers,

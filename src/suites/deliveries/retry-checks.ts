@@ -14,9 +14,9 @@ import {
   unproven,
 } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { deliveriesTo } from "../webhooks/await-deliveries.ts";
+import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventIdOf, eventTypeOf, isRedirected, isSameEvent, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";

@@ -6,8 +6,8 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import { maxBody } from "../invoke/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import {

@@ -1,5 +1,5 @@
 import { sumOf } from "../../base/numbers.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 
 export interface TimeSpan {
   readonly fromMs: number;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { DeliverySources } from "../../target/target.ts";
-import { delivery } from "../testing/delivery.ts";
-import { sourceChecks } from "./sources.ts";
+import { delivery } from "../testing/evidence.ts";
+import { sourceChecks } from "./event-content.ts";
 import type { AllDeliveries } from "./events.ts";
 
 const [isPublished, seen] = sourceChecks;

@@ -18,8 +18,9 @@ import {
 import { fillAgentId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { eventsOf, isEventStream, describeSequence } from "../stream/events.ts";
-import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import {
+  awaitCondition,
+  awaitUnexpected,
   createWebhook,
   type OpenedWebhook,
   provenReachOf,

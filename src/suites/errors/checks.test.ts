@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { errors } from "./checks.ts";
-import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 
 const formA = (status: number, code: string, more: object = {}, options: ExchangeOptions = {}): Exchange =>

@@ -1,24 +1,32 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import {
-  type ErrorForm,
-  type ErrorResponse,
-  documentedStatus,
-  retryAfterMismatch,
   codeStatusMismatch,
   detailsMismatch,
+  documentedStatus,
+  type ErrorForm,
+  type ErrorResponse,
   formMismatch,
   limitCodeMismatch,
+  type Mismatch,
+  retryAfterMismatch,
   statusMismatch,
   textMismatch,
 } from "../../rules/bodies/errors.ts";
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import { errorCodes, errorStatuses, statusCodes } from "../../spec/errors.ts";
+import { errorCodes, errorStatuses, statusCodes } from "../../spec/events-and-errors.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
-import { type Check, check, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
-import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import type { CoverageMatrix } from "../../run/judge/coverage.ts";
+import { type Check, check, checkEvery, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
+import {
+  breach,
+  type CoverageMatrix,
+  type Finding,
+  follows,
+  holds,
+  observed,
+  type Unproven,
+  unproven,
+} from "../../run/judge/finding.ts";
 import { responseCases, errorMatrix } from "../shared/cases.ts";
 import {
   codeOf,
@@ -32,7 +40,6 @@ import {
 } from "../shared/response.ts";
 import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from "../invoke/probes.ts";
 import { headerNames } from "../../spec/headers.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";

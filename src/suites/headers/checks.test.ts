@@ -4,9 +4,8 @@ import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { headers } from "./checks.ts";
-import { exchange, streamed } from "../testing/exchange.ts";
+import { exchange, sample, streamed } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
-import { sample } from "../testing/sample.ts";
 
 const four: readonly Header[] = [
   ["x-ratelimit-limit", "10"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
-import { sample } from "../testing/sample.ts";
+import { sample } from "../testing/evidence.ts";
 import { firstAndLastSamples, countReturnable } from "./probes.ts";
 
 const sentAt = (samples: readonly Sample[]): number[] => samples.map(({ sentMs }) => sentMs);

@@ -4,7 +4,7 @@ import type { KeyHistory } from "../../rules/limits/key-history.ts";
 import { isAdmitted, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";

@@ -10,8 +10,7 @@ import {
 } from "../../rules/limits/header-rules.ts";
 import { type ResetContext, resetMismatchInRun, isKeyAccepted } from "../../rules/limits/reset-headers.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
-import type { Check, CheckOptions } from "../../run/judge/check.ts";
+import { type Check, checkEvery, type CheckOptions, type ClauseCase } from "../../run/judge/check.ts";
 import { type Breach, breach, type Finding, follows, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
-import { exchange } from "../testing/exchange.ts";
-import { sample } from "../testing/sample.ts";
+import { exchange, sample } from "../testing/evidence.ts";
 import { judgeRemainingAfterReads } from "./value-sequences.ts";
 
 const at = (id: string, sentMs: number, remaining: number, more: Partial<Sample> = {}): Sample =>

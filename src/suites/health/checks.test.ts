@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { health } from "./checks.ts";
-import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const report = (fields: object = {}, made: ExchangeOptions = {}) =>

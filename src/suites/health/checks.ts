@@ -5,16 +5,21 @@ import { memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { healthClauses } from "../../rules/bodies/rules.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
-import { type Check, check, suite } from "../../run/judge/check.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
+import { type Check, check, checkEvery, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import { healthStatuses } from "../../spec/events.ts";
+import { healthStatuses } from "../../spec/events-and-errors.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, type JudgedResponse, fieldMatrix, responseMatrix } from "../shared/cases.ts";
-import { checkEverySuccess, checkFields } from "../shared/common-checks.ts";
-import { judgeRejection } from "../shared/rejection.ts";
+import {
+  bodyCases,
+  checkEverySuccess,
+  checkFields,
+  fieldMatrix,
+  type JudgedResponse,
+  responseMatrix,
+} from "../shared/cases.ts";
+import { judgeRejection } from "../shared/acceptance.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
 import { changingValueChecks, uptimesNotInSeconds, mixedUnitsCheck } from "./changing-values.ts";
 import { lastRequestCheck } from "./last-request.ts";

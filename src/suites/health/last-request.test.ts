@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { lastRequestCheck } from "./last-request.ts";
 

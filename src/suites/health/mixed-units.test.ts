@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeMixedUnits } from "./changing-values.ts";
 
 const hourSeconds = 3600;

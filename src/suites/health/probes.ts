@@ -1,5 +1,5 @@
 import { probe } from "../../run/probe.ts";
-import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/discover-target.ts";
 
 export const healthChecked = probe(
   "an agent's health is read twice",

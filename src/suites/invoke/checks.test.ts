@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { CombinedResult } from "../shared/combined-features.ts";
+import type { CombinedResult } from "../shared/acceptance.ts";
 import { invoke } from "./checks.ts";
 import { longQuery } from "./probes.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
-import { exchange, type ExchangeOptions, unanswered } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions, unanswered } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const answer = { result: { output: "Hello." } };

@@ -6,17 +6,24 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
-import { type Check, check, observe, suite } from "../../run/judge/check.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
+import { type Check, check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import type { ErrorCodeName } from "../../spec/errors.ts";
+import type { ErrorCodeName } from "../../spec/events-and-errors.ts";
 import { allExchanges, hasValidKey, splitAtReturns, exchangesOf } from "../shared/all-exchanges.ts";
-import { bodyCases, responseCases, fieldMatrix, responseCells, responseMatrix } from "../shared/cases.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
-import { checkEverySuccess, checkFields, isOpenExecution, judgeOk } from "../shared/common-checks.ts";
+import {
+  bodyCases,
+  checkEverySuccess,
+  checkFields,
+  fieldMatrix,
+  isOpenExecution,
+  judgeOk,
+  responseCases,
+  responseCells,
+  responseMatrix,
+} from "../shared/cases.ts";
+import { type CombinedResult, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
 import { judgeDuration, unitMismatch } from "../shared/durations.ts";
-import { judgeRejection } from "../shared/rejection.ts";
 import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
 import {

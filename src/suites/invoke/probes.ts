@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { defaultQuery } from "../../run/discovery/discover-target.ts";
+import { defaultQuery, unknownAgentId } from "../../run/discovery/discover-target.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import type { Target } from "../../target/target.ts";
-import { combineFeatures, sendCombined } from "../shared/combined-features.ts";
+import { combineFeatures, sendCombined } from "../shared/acceptance.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { helloBody } from "../limits/exhaust.ts";

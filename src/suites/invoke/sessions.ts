@@ -4,7 +4,7 @@ import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import type { CombinedResult } from "../shared/combined-features.ts";
+import type { CombinedResult } from "../shared/acceptance.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 

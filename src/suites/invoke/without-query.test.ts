@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { invoke } from "./checks.ts";
 

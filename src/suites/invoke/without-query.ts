@@ -2,8 +2,7 @@ import { z } from "zod";
 
 import { memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
-import type { Check } from "../../run/judge/check.ts";
-import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
+import { type Check, checkEvery, type ClauseCase } from "../../run/judge/check.ts";
 import { inapplicable, unproven } from "../../run/judge/finding.ts";
 import {
   agentInPath,

@@ -7,7 +7,7 @@ import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
 import type { KeyPrefix } from "./probes.ts";
-import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
+import { event, exchange, streamed, unanswered } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
 const ok = exchange({ json: {} });

@@ -4,7 +4,7 @@ import { type Check, check, type EvidenceOf, observe, suite } from "../../run/ju
 import type { Probe } from "../../run/probe.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import { exchangeOn } from "../shared/key-requests/send-requests.ts";
-import { checkEverySuccess } from "../shared/common-checks.ts";
+import { checkEverySuccess } from "../shared/cases.ts";
 import { outlivedKeyChecks } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
 import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-requests/key-checks.ts";
@@ -24,8 +24,7 @@ import { indirectKeyChecks } from "./indirect-use.ts";
 import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
 import { shapeChecks } from "./other-shapes.ts";
-import { spellingChecksOfKeys } from "./other-spellings.ts";
-import { signedUseChecks } from "./signed-use.ts";
+import { signedUseChecks, spellingChecksOfKeys } from "./bypass-attempts.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,

@@ -1,5 +1,5 @@
 import { getPath } from "../../base/json.ts";
-import { encodedSegment } from "../../base/path-segment.ts";
+import { encodedSegment } from "../../base/http.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";

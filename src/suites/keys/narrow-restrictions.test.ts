@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { closestAgent, narrowRestrictionChecks } from "./narrow-restrictions.ts";
-import { keyOfSameEnd, sameEndCheck } from "./same-end.ts";
+import { keyOfSameEnd, sameEndCheck } from "../authentication/unusual-keys.ts";
 
 const suite = { title: "Keys", checks: [...narrowRestrictionChecks, sameEndCheck] };
 const kindOf = (id: string, evidence: unknown): string => judgeBy(suite, id, evidence).kind;

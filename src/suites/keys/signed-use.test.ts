@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
-import { signedUseChecks } from "./signed-use.ts";
+import { signedUseChecks } from "./bypass-attempts.ts";
 
 const suite = { title: "Keys", checks: signedUseChecks };
 const ok = exchange({ json: { result: {} } });

@@ -10,9 +10,8 @@ import type { MinuteExhausted } from "./minute-probe.ts";
 import { limits } from "./checks.ts";
 import type { SiblingKeyResult } from "./sibling-key.ts";
 import { isSuccess } from "../shared/response.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange, sample } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
-import { sample } from "../testing/sample.ts";
 
 const free = publishedTiers.free;
 

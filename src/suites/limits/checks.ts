@@ -23,11 +23,9 @@ import { headerNames } from "../../spec/headers.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
 import { defaultTimeoutCheck, timedOutInvokesCheck } from "./timeouts.ts";
-import { everyEndpointCheck, everyTraitCheck } from "./every-endpoint.ts";
-import { everyRetryCheck } from "./every-retry.ts";
-import { healthBurstCheck } from "./health-burst.ts";
-import { judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-checks.ts";
-import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
+import { everyEndpointCheck, everyTraitCheck, healthBurstCheck } from "./every-endpoint.ts";
+import { everyKeyCountedCheck, everyRetryCheck } from "./every-key.ts";
+import { hourExhausted, type HourExhausted, judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-probe.ts";
 import {
   excessPercentOf,
   judgeExhaustedWindow,
@@ -46,7 +44,6 @@ import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
 import { resumedSlotsCheck } from "../stream/late-parameters.ts";
-import { everyKeyCountedCheck } from "./uncounted-keys.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";

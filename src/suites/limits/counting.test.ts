@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
 import { type AllowanceWatched, countingChecks } from "./counting.ts";
-import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
+import { event, exchange, streamed, unanswered } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const counting = suite("Counting", countingChecks);

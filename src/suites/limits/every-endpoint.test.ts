@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { limits } from "./checks.ts";
 

@@ -30,7 +30,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Discovery, ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { firstRequirements, isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
+import { firstRequirements, isLaterThan, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";

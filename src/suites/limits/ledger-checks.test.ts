@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { headers } from "../headers/checks.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { usage } from "../usage/checks.ts";
 import { limits } from "./checks.ts";

@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";

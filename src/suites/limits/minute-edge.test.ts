@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import { exchange, type ExchangeOptions } from "../testing/exchange.ts";
+import { exchange, type ExchangeOptions } from "../testing/evidence.ts";
 import { type EdgeOfMinute, judgeEdges } from "./minute-edge.ts";
 
 const response = (

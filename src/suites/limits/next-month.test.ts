@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { nextMonthCheck } from "./next-month.ts";
 

@@ -8,7 +8,7 @@ import { probe } from "../../run/probe.ts";
 import { codeOf, isSuccess, outcomeOf } from "../shared/response.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
 import { type QuotaExhausted, quotaExhausted, refusalIn } from "./quota.ts";
-import { isRefusal, tokensIn } from "./quota-readings.ts";
+import { isRefusal, tokensIn } from "./beyond-quota.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
 const since = "1.2";

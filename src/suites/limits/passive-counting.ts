@@ -1,7 +1,7 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
+import { firstRequirements, isLaterThan } from "../../spec/clause.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";

@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import type { BatchBeyondQuota } from "./batch-beyond-quota.ts";
+import type { BatchBeyondQuota } from "./beyond-quota.ts";
 import { quotaChecks, type QuotaExhausted } from "./quota.ts";
-import { delivery } from "../testing/delivery.ts";
-import { event, exchange, streamed } from "../testing/exchange.ts";
+import { delivery, event, exchange, streamed } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
 const limits = suite("Limits", quotaChecks);

@@ -11,9 +11,8 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { eventsOf } from "../stream/events.ts";
-import { type BatchBeyondQuota, judgeBatchBeyond, submitBatchBeyond } from "./batch-beyond-quota.ts";
+import { type BatchBeyondQuota, isRefusal, judgeBatchBeyond, submitBatchBeyond, tokensIn } from "./beyond-quota.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
-import { isRefusal, tokensIn } from "./quota-readings.ts";
 
 export interface QuotaCall {
   readonly usedBefore: number;

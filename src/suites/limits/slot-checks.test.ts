@@ -6,7 +6,7 @@ import type { SlotsHeld, FailuresBeyondSlots } from "./slot-probes.ts";
 import type { StreamsHeld } from "./stream-slot-probes.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { timedOutInvokesCheck, type TimedOutInvokes } from "./timeouts.ts";
-import { event, exchange, streamed } from "../testing/exchange.ts";
+import { event, exchange, streamed } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const slots = suite("Slots", [...slotChecks, timedOutInvokesCheck]);

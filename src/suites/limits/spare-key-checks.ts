@@ -7,7 +7,7 @@ import { type Finding, breach, holds, inapplicable, unproven } from "../../run/j
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
-import { newestRequirements } from "../../spec/requirements.ts";
+import { newestRequirements } from "../../spec/clause.ts";
 import { usableKeys } from "../../target/target.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";

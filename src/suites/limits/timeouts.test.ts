@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { exchange, unanswered } from "../testing/exchange.ts";
+import { exchange, unanswered } from "../testing/evidence.ts";
 import { judgeDefaultTimeout } from "./timeouts.ts";
 
 const failed = (status: number, code?: string) =>

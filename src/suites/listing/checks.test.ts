@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { listing } from "./checks.ts";
 import { listingOf } from "./probes.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
 const listRequest = { method: "GET", path: "/agents?page=1&limit=2" } as const;

@@ -3,13 +3,11 @@ import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fieldMismatch, optionalFieldMismatch } from "../../rules/bodies/fields.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
-import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
-import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
+import { type Check, check, checkEvery, type ClauseCase, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, type JudgedResponse, fieldMatrix } from "../shared/cases.ts";
-import { checkEverySuccess, judgeOk } from "../shared/common-checks.ts";
+import { bodyCases, checkEverySuccess, fieldMatrix, type JudgedResponse, judgeOk } from "../shared/cases.ts";
 import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
 import {
   listingOf,

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { operations } from "./checks.ts";
-import { delivery } from "../testing/delivery.ts";
-import { type ExchangeOptions, exchange } from "../testing/exchange.ts";
+import { delivery, exchange, type ExchangeOptions } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
 const handle = { operation_id: "op-1", status: "pending", check_url: "/v1/operations/op-1" };

@@ -1,5 +1,5 @@
 import { type Exchange, statusOf, bodyJson } from "../../evidence/exchange.ts";
-import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { type Check, check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import {
   breach,
   holds,
@@ -10,20 +10,23 @@ import {
   inapplicable,
 } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
 import { allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import {
+  batchLength,
   batchSubmitted,
   type BatchSubmitted,
+  type HandleClause,
+  handleClauses,
   handleOf,
-  longBatchSubmitted,
-  stateOf,
-  longBatchCounted,
-  batchLength,
+  handleRules,
+  isHandle,
   type LongBatch,
+  longBatchCounted,
+  longBatchSubmitted,
   plainStart,
   queryOfDelivery,
+  stateOf,
 } from "./probes.ts";
 import {
   describeResponse,
@@ -38,7 +41,6 @@ import { getPath } from "../../base/json.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
 import { otherKeyChecks } from "./other-keys.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { unusualInvoke } from "../stream/unusual-probes.ts";

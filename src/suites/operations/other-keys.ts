@@ -8,8 +8,17 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { isLifeOver } from "../keys/probes.ts";
 import { operationStartTried } from "../keys/operation-start.ts";
 import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
-import { type HandleClause, handleClauses, handleRules, isHandle } from "./handles.ts";
-import { fillAgentId, handleOf, pollToEnd, pollWaits, startedId } from "./probes.ts";
+import {
+  fillAgentId,
+  type HandleClause,
+  handleClauses,
+  handleOf,
+  handleRules,
+  isHandle,
+  pollToEnd,
+  pollWaits,
+  startedId,
+} from "./probes.ts";
 
 // Tests operations started with keys other than the main key, e.g. restricted or expiring keys.
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-
 import { sumOf } from "../../base/numbers.ts";
-import { encodedSegment, isSegment } from "../../base/path-segment.ts";
+import { encodedSegment, isSegment } from "../../base/http.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import type { Client } from "../../run/send/client.ts";
@@ -9,16 +8,17 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
-import { fieldsOf, isInconclusive, isSuccess } from "../shared/response.ts";
+import { fieldsOf, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { eventsOfType } from "../deliveries/events.ts";
-import { awaitCondition } from "../webhooks/await-deliveries.ts";
-import { agentIdOf } from "../webhooks/create-webhook.ts";
+import { agentIdOf, awaitCondition } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { unusualEntry } from "../stream/unusual-probes.ts";
+import { formatValue } from "../../base/format-value.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
 
-export interface OperationHandle {
+interface OperationHandle {
   readonly operationId: unknown;
   readonly status: unknown;
   readonly checkUrl: unknown;
@@ -136,7 +136,7 @@ export function handleOf(exchange: Exchange): OperationHandle {
 }
 
 /** Returns the accepted values of `check_url`: with and without the path of the target's base URL. */
-export function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
+function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [
     `/v1/operations/${id}`,
@@ -202,3 +202,26 @@ async function awaitCompleted(mark: string, { receiver, target, time }: ProbeCon
   await awaitCondition(() => found().length >= batchLength, time);
   return found();
 }
+
+export function isHandle(exchange: Exchange): boolean {
+  const { operationId, status, checkUrl } = handleOf(exchange);
+  return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
+}
+
+export const handleClauses = ["OPS-1", "OPS-2", "OPS-3"] as const;
+export type HandleClause = (typeof handleClauses)[number];
+
+export const handleRules: Readonly<
+  Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
+> = {
+  "OPS-1": ({ operationId }) =>
+    typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
+  "OPS-2": ({ status }) =>
+    status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
+  "OPS-3": ({ operationId, checkUrl }, exchange) => {
+    if (typeof operationId !== "string") return undefined;
+    return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
+      ? null
+      : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
+  },
+};

@@ -1,6 +1,6 @@
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { encodedSegment } from "../../base/path-segment.ts";
+import { encodedSegment } from "../../base/http.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { observed, unproven } from "../../run/judge/finding.ts";

@@ -1,7 +1,7 @@
 import type { SentDelivery } from "../../run/party-session.ts";
 import { check, observe, suite, type Suite, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
+import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   controlDelivered,

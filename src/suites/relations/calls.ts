@@ -9,9 +9,8 @@ import { isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { repeatsAnyWord } from "../invoke/sessions.ts";
 import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream/events.ts";
 import { streamed } from "../stream/probes.ts";
-import { invokeFields } from "./executions.ts";
+import { type ComparedPair, invokeFields, relation } from "./pairs.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
-import { type ComparedPair, relation } from "./relation.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
 interface Call extends ComparedPair {

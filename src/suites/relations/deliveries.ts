@@ -1,10 +1,10 @@
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { eventsOfType, eventTypeOf } from "../deliveries/events.ts";
@@ -15,15 +15,16 @@ import { hasStatus, outcomeOf, reportedTokens, isComplete } from "../shared/resp
 import { eventsOf, isEventStream, readEvents } from "../stream/events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import {
+  type ComparedPair,
   dataOf,
   endedExecutions,
   invokeFields,
   isSameExecution,
+  relation,
   type ReportedExecution,
   reportedExecutions,
-} from "./executions.ts";
+} from "./pairs.ts";
 import { slowWithWebhook } from "./probes.ts";
-import { type ComparedPair, relation } from "./relation.ts";
 
 const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
 const between = "delivery and response";

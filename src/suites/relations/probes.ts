@@ -10,8 +10,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
 import { listPages, pageOf, requestsToList } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
-import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
-import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
+import { awaitDeliveries, createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { delivery } from "../testing/delivery.ts";
-import { event, exchange, type ExchangeOptions, streamed } from "../testing/exchange.ts";
+import { delivery, event, exchange, type ExchangeOptions, streamed } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { relations } from "../all.ts";
 

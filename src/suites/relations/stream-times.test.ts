@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { delivery } from "../testing/delivery.ts";
-import { event, streamed } from "../testing/exchange.ts";
+import { delivery, event, streamed } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { streamTimesCheck } from "./deliveries.ts";
 

@@ -6,7 +6,7 @@ import { endpointOf, isSpecifiedRequest } from "../shared/all-exchanges.ts";
 import type { SpellingResult } from "./probes.ts";
 import { requests } from "./checks.ts";
 import { service } from "../service/checks.ts";
-import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/exchange.ts";
+import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
 import { versioning } from "../versioning/checks.ts";
 

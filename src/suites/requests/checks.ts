@@ -2,10 +2,9 @@ import { z } from "zod";
 
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange, requestHeaderValues, statusOf } from "../../evidence/exchange.ts";
 import { mayBeJson } from "../../rules/bodies/rules.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { check, observe, suite } from "../../run/judge/check.ts";
+import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import {
   type Breach,
   breach,
@@ -16,7 +15,7 @@ import {
   type Unproven,
   unproven,
 } from "../../run/judge/finding.ts";
-import { statusCodes } from "../../spec/errors.ts";
+import { statusCodes } from "../../spec/events-and-errors.ts";
 import { keyRequiredCheck } from "../authentication/checks.ts";
 import {
   type AllExchanges,
@@ -42,7 +41,6 @@ import {
   type SpellingResult,
 } from "./probes.ts";
 import { addressCheck } from "./transport-security.ts";
-import { requestHeaderValues } from "../../evidence/client-call.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
 /**

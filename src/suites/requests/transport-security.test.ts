@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { suite } from "../../run/judge/check.ts";
 import type { CertificateInspection } from "../../wire/certificate.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { addressCheck } from "./transport-security.ts";
 

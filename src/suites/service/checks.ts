@@ -1,8 +1,7 @@
 import { bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { statusCodes } from "../../spec/errors.ts";
-import { check, suite } from "../../run/judge/check.ts";
+import { statusCodes } from "../../spec/events-and-errors.ts";
+import { check, checkEvery, suite } from "../../run/judge/check.ts";
 import { breach, holds, unproven } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases, responseMatrix, responseCells } from "../shared/cases.ts";
 import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../shared/all-exchanges.ts";
 import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";

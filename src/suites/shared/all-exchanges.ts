@@ -1,5 +1,12 @@
 import { memoizeByObject, memoizeByPair, memoizeByValue } from "../../base/memoize.ts";
-import { bodyJson, type Exchange, headerValues, sentJson, statusOf } from "../../evidence/exchange.ts";
+import {
+  bodyJson,
+  type Exchange,
+  headerValues,
+  requestHeaderValues,
+  sentJson,
+  statusOf,
+} from "../../evidence/exchange.ts";
 import {
   type EndpointCall,
   type EndpointName,
@@ -8,16 +15,14 @@ import {
   type PublishedEndpoint,
   publishedEndpoints,
 } from "../../spec/endpoints.ts";
-import { errorStatuses } from "../../spec/errors.ts";
-import { healthStatuses } from "../../spec/events.ts";
+import { errorStatuses, healthStatuses } from "../../spec/events-and-errors.ts";
 import { isOffered, profileOfSource } from "../../spec/profiles.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
-import { requestHeaderValues } from "../../evidence/client-call.ts";
 
 /** Endpoints that every target has. Requests need only a key and an agent. */
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];

@@ -1,18 +1,39 @@
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { valuesAt } from "../../rules/bodies/fields.ts";
-import type { ClauseCase } from "../../run/judge/check-every.ts";
-import type { Cell, CoverageMatrix, DocumentedCell } from "../../run/judge/coverage.ts";
-import { type Finding, follows, holds } from "../../run/judge/finding.ts";
+import { bodyJson, type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { fieldMismatch, valuesAt } from "../../rules/bodies/fields.ts";
+import { type Check, checkEvery, type ClauseCase, type EvidenceOf, type ProbesByName } from "../../run/judge/check.ts";
+import {
+  type Breach,
+  breach,
+  type Cell,
+  type CoverageMatrix,
+  type DocumentedCell,
+  type Finding,
+  follows,
+  holds,
+  type Unproven,
+  unproven,
+} from "../../run/judge/finding.ts";
 import { clauseOf, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
-import { type FieldTableName, rowsOf, fieldTableOf, type MessageKind } from "../../spec/fields.ts";
-import { type AllExchanges, endpointOf, exchangesOf } from "./all-exchanges.ts";
+import { type FieldTableName, fieldTableOf, type MessageKind, rowsOf } from "../../spec/fields.ts";
+import {
+  type AllExchanges,
+  allExchanges,
+  endpointOf,
+  exchangesOf,
+  isSpecifiedRequest,
+  successesOf,
+} from "./all-exchanges.ts";
 import { maxDurationIn } from "./durations.ts";
-import { hasNonJsonBody, outcomeOf, isComplete } from "./response.ts";
+import { hasNonJsonBody, hasStatus, isComplete, outcomeOf } from "./response.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
-import { errorStatuses } from "../../spec/errors.ts";
+import { errorStatuses } from "../../spec/events-and-errors.ts";
 import { coverageProbe } from "./coverage-probe.ts";
+import { getPath } from "../../base/json.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
+import type { Probe } from "../../run/probe.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 
 export interface JudgedResponse {
   readonly exchange: Exchange;
@@ -54,7 +75,7 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-export function judgePresence<K extends JudgedId>(
+function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,
   roots: readonly unknown[],
@@ -141,3 +162,81 @@ const matrixByKind: {
   error: ({ form, status }) => errorMatrix(`error in ${form}`, status === null ? errorStatuses : [status]),
   anywhere: () => ({ description: "every place where it occurs", cells: [], coverageProbe: null }),
 };
+
+export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
+  if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
+  return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
+}
+
+type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
+
+export const checkEverySuccess = (
+  clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
+  endpoint: EndpointWith200,
+  isOpen: (exchange: Exchange, all: AllExchanges) => boolean = () => false,
+): Check =>
+  checkEvery(clause, allExchanges, {
+    as: "every",
+    since: "1.1",
+    matrix: responseMatrix(`every success of ${endpoint}`, responseCells([200], [endpoint])),
+    members: (all: AllExchanges) => {
+      const succeeded = successesOf(all, endpoint);
+      return responseCases(
+        succeeded.filter((each) => each.key !== null && isSpecifiedRequest(each, all) && !isOpen(each, all)),
+        all,
+      );
+    },
+    judge: (exchange) => (hasStatus(exchange, 200) ? null : { expected: "200", actual: outcomeOf(exchange) }),
+    whenEmpty: unproven("no request succeeded"),
+  });
+
+/** Whether `query`, `temperature` or `max_tokens` is unusual. The document then does not define the response. */
+export function isOpenExecution({ request }: Exchange): boolean {
+  const sent = sentJson(request);
+  const query = getPath(sent, "query");
+  const temperature = getPath(sent, "parameters", "temperature") ?? 0;
+  const maxTokens = getPath(sent, "parameters", "max_tokens") ?? 1;
+  const isInRange =
+    typeof temperature === "number" &&
+    temperature >= 0 &&
+    temperature <= 2 &&
+    Number.isInteger(maxTokens) &&
+    Number(maxTokens) > 0;
+  return typeof query !== "string" || query === "" || !isInRange;
+}
+
+interface FieldCheckOptions<E, T, R extends string> {
+  readonly table: FieldTableName;
+  readonly members: (evidence: E) => readonly ClauseCase<T>[];
+  readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
+  readonly judge?: (subject: T) => Mismatch | null;
+  readonly presencePath?: string;
+  readonly as?: string;
+  readonly since?: RequirementSet;
+  readonly noun?: string;
+}
+
+export const checkFields = <
+  const K extends JudgedId,
+  const P extends Probe | ProbesByName,
+  T extends { readonly root: unknown },
+>(
+  clause: K,
+  on: P,
+  { table, judge, presencePath, ...options }: FieldCheckOptions<EvidenceOf<P>, T, ReadingOf<K>>,
+): Check =>
+  checkEvery(clause, on, {
+    ...options,
+    matrix: fieldMatrix(table),
+    judge: (subject: T) => {
+      const mismatch = fieldMismatch(table, clause, subject.root);
+      return mismatch === null && judge !== undefined ? judge(subject) : mismatch;
+    },
+    judgeAcross: (subjects: readonly T[]) =>
+      judgePresence(
+        table,
+        clause,
+        subjects.map(({ root }) => root),
+        presencePath,
+      ),
+  });

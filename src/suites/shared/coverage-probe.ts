@@ -1,14 +1,13 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { getPath } from "../../base/json.ts";
-import { decodedSegment, encodedSegment } from "../../base/path-segment.ts";
+import { decodedSegment, encodedSegment } from "../../base/http.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
-import { defaultQuery, listedAgents } from "../../run/discovery/discover-target.ts";
+import { defaultQuery, listedAgents, unknownIdLike } from "../../run/discovery/discover-target.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { needsMoreTime, SkipError } from "../../run/skip-reason.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { unknownIdLike } from "../../run/discovery/unknown-agent-id.ts";
-import type { Cell, UncoveredCells } from "../../run/judge/coverage.ts";
+import type { Cell, UncoveredCells } from "../../run/judge/finding.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 
 import { deliveries } from "../deliveries/checks.ts";
-import { delivery } from "../testing/delivery.ts";
-import { exchange } from "../testing/exchange.ts";
+import { delivery, exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
 const invoke = exchange({ path: "/agents/echo/invoke", sentMs: 0, endMs: 200 });

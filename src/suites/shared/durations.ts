@@ -1,9 +1,9 @@
 import { memoizeByObject } from "../../base/memoize.ts";
-import { encodedSegment } from "../../base/path-segment.ts";
-import { countBelow, sortedBy } from "../../base/sorted.ts";
+import { encodedSegment } from "../../base/http.ts";
+import { countBelow, sortedBy } from "../../base/lists.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/judge/finding.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
+import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { agentInPath, type AllExchanges, exchangesOf } from "./all-exchanges.ts";
 
 /** Tolerance for a reported duration, because a server may round to whole seconds. */

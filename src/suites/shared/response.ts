@@ -1,10 +1,9 @@
 import type { z } from "zod";
 
 import { formatValue } from "../../base/format-value.ts";
-import { is2xx } from "../../base/http-status.ts";
+import { is2xx } from "../../base/http.ts";
 import { isObject } from "../../base/json.ts";
-import { endpointFields } from "../../evidence/envelope.ts";
-import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { bodyJson, bodyText, endpointFields, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { codeIn, type ErrorForm, errorIn, formIn } from "../../rules/bodies/errors.ts";
 import { tokensOf, tokensOfDone } from "../../rules/streams/streams.ts";
 import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";

@@ -2,9 +2,21 @@ import { describe, expect, it } from "vitest";
 
 import { unicodeText } from "../shared/unicode-text.ts";
 import { stream } from "./checks.ts";
-import { event, exchange, streamed, unanswered, type ExchangeOptions } from "../testing/exchange.ts";
+import {
+  chunk,
+  done,
+  event,
+  exchange,
+  type ExchangeOptions,
+  failure,
+  indexed,
+  start,
+  streamed,
+  timedEvidence,
+  unanswered,
+  whole,
+} from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
-import { start, chunk, done, failure, whole, timedEvidence, indexed } from "./testing/streams.ts";
 
 describe("a stream that is asked for", () => {
   it.each([

@@ -4,14 +4,11 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.ts";
 import { chunksBetween } from "../../rules/streams/streams.ts";
-import { check, observe, suite } from "../../run/judge/check.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
+import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
-import { checkEverySuccess, isOpenExecution } from "../shared/common-checks.ts";
+import { type CombinedResult, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
+import { checkEverySuccess, fieldMatrix, isOpenExecution } from "../shared/cases.ts";
 import { judgeDuration } from "../shared/durations.ts";
-import { fieldMatrix } from "../shared/cases.ts";
-import { judgeRejection } from "../shared/rejection.ts";
 import { describeStatus, hasStatus, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
 import { disconnectCheck } from "./disconnect.ts";
@@ -27,9 +24,8 @@ import {
   describeSequence,
   textOf,
 } from "./events.ts";
-import { lateParameterChecks } from "./late-parameters.ts";
+import { lateParameterChecks, pacedTimesCheck } from "./late-parameters.ts";
 import { failureChecks, missingStream } from "./failures.ts";
-import { pacedTimesCheck } from "./paced-times.ts";
 import {
   everyStream,
   streamed,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { parseBoundedJson } from "../../base/bounded-json.ts";
+import { parseBoundedJson } from "../../base/parsing.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
-import type { ClauseCase } from "../../run/judge/check-every.ts";
-import type { StreamEventName } from "../../spec/events.ts";
+import type { ClauseCase } from "../../run/judge/check.ts";
+import type { StreamEventName } from "../../spec/events-and-errors.ts";
 import { isKnownName, isTerminalName, type StreamOrder, sequenceOf } from "../../rules/streams/streams.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { maxDurationIn } from "../shared/durations.ts";

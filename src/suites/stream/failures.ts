@@ -1,13 +1,11 @@
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/judge/check.ts";
+import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, inapplicable, holds, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { fieldMatrix } from "../shared/cases.ts";
+import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
-import { checkFields } from "../shared/common-checks.ts";
 import { outcomeOf } from "../shared/response.ts";
 import {
   eventCases,

@@ -1,20 +1,22 @@
 import { describe, expect, it } from "vitest";
 
 import { stream } from "./checks.ts";
-import { event, exchange, streamed } from "../testing/exchange.ts";
-import { judged } from "../testing/judged.ts";
 import {
-  start,
+  brokenStream,
   chunk,
   done,
-  failure,
-  whole,
-  timedEvidence,
-  evidenceOfStreams,
+  event,
   evidenceOfEvents,
-  brokenStream,
+  evidenceOfStreams,
+  exchange,
+  failure,
   indexed,
-} from "./testing/streams.ts";
+  start,
+  streamed,
+  timedEvidence,
+  whole,
+} from "../testing/evidence.ts";
+import { judged } from "../testing/judged.ts";
 
 describe("the sequence of a stream", () => {
   it.each([

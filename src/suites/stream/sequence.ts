@@ -1,13 +1,11 @@
 import { formatValue } from "../../base/format-value.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check } from "../../run/judge/check.ts";
+import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
 import { eventNames, isKnownName, oneEnd, startIsFirst, type StreamRule } from "../../rules/streams/streams.ts";
 import { unitMismatch } from "../shared/durations.ts";
-import { fieldMatrix } from "../shared/cases.ts";
+import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
-import { checkFields } from "../shared/common-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { outcomeOf } from "../shared/response.ts";
 import {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { invoke } from "../invoke/checks.ts";
-import { exchange, streamed } from "../testing/exchange.ts";
+import { done, exchange, start, streamed, timedEvidence, whole } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { stream } from "./checks.ts";
-import { done, start, timedEvidence, whole } from "./testing/streams.ts";
 
 const answered = (status: number) => exchange({ path: "/agents/echo/invoke", method: "POST", status, json: {} });
 const control = { exchange: answered(200), clockAfterMs: 0, promised: true };

@@ -3,7 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, follows, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke/probes.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
+import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/acceptance.ts";
 import { maxStreamSeconds } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
-import { type CombinedResult, sendCombined } from "../shared/combined-features.ts";
+import { type CombinedResult, sendCombined } from "../shared/acceptance.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { SendOptions } from "../../run/send/send-guard.ts";

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { is2xx } from "../../base/http-status.ts";
-import { aKey, aTarget } from "../../run/testing/targets.ts";
+import { is2xx } from "../../base/http.ts";
+import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { type HostingClock, manualClock } from "./hosting-clock.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { usage } from "./checks.ts";
 

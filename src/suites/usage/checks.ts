@@ -4,16 +4,14 @@ import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { growthOf, type UsageCount, usageField, usageFields } from "../../rules/limits/usage-report.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { check, observe, suite } from "../../run/judge/check.ts";
+import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { batchTokensCheck } from "../operations/checks.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, fieldMatrix } from "../shared/cases.ts";
-import { checkEverySuccess, checkFields, judgeOk } from "../shared/common-checks.ts";
+import { bodyCases, checkEverySuccess, checkFields, fieldMatrix, judgeOk } from "../shared/cases.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   everyUsageRead,

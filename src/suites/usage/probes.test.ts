@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { exchange } from "../testing/exchange.ts";
+import { exchange } from "../testing/evidence.ts";
 import { remeasureIfDisturbed, type UsageReads, tokenGrowth } from "./probes.ts";
 
 const report = (used: number) =>

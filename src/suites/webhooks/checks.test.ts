@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { RequestedWebhook } from "./create-webhook.ts";
 import { webhookIdOf } from "./create-webhook.ts";
-import { delivery } from "../testing/delivery.ts";
-import { exchange, unanswered } from "../testing/exchange.ts";
+import { delivery, exchange, unanswered } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { itemsIn, webhooks } from "./checks.ts";
 import type { InvokedWithWebhooks } from "./probes.ts";

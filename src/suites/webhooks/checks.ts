@@ -5,15 +5,14 @@ import { getPath, isObject } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { check, observe, suite } from "../../run/judge/check.ts";
+import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
 import { eventTypeOf, isPublishedEvent } from "../deliveries/events.ts";
 import { allDeliveries } from "../deliveries/probes.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { responseCell } from "../shared/cases.ts";
-import { rejectedReceiverAddress } from "../shared/rejection.ts";
+import { rejectedReceiverAddress } from "../shared/acceptance.ts";
 import {
   describeFields,
   describeStatus,
@@ -23,10 +22,9 @@ import {
   outcomeOf,
   schemaMismatch,
 } from "../shared/response.ts";
-import { deliveriesTo } from "./await-deliveries.ts";
-import { webhookIdOf } from "./create-webhook.ts";
+import { deliveriesTo, webhookIdOf } from "./create-webhook.ts";
 import { bareWebhookRequested, invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
-import { urlQueryCheck } from "./url-query.ts";
+import { urlQueryCheck } from "../deliveries/unusual-webhook-checks.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 
 const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };

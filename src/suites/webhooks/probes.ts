@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
-import { deploymentEvents } from "../../spec/events.ts";
+import { deploymentEvents } from "../../spec/events-and-errors.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { minBody } from "../invoke/probes.ts";
@@ -11,18 +11,19 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   agentIdOf,
-  type RequestedWebhook,
-  requestedWebhookOf,
+  awaitDeliveries,
+  awaitUnexpected,
   createWebhook,
   hookPrefix,
+  idleAgents,
   type OpenedWebhook,
-  type ReceiverReach,
   reachOf,
+  type ReceiverReach,
+  type RequestedWebhook,
+  requestedWebhookOf,
   webhookIdOf,
   webhookPath,
-  idleAgents,
 } from "./create-webhook.ts";
-import { awaitDeliveries, awaitUnexpected } from "./await-deliveries.ts";
 import {
   oddDeliveriesPerInvoke,
   oddKinds,

@@ -2,6 +2,7 @@ import type { Receiver, Hook } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/send/client.ts";
 import {
   createWebhook,
+  type ExpectedDeliveries,
   type OpenedWebhook,
   type RequestedWebhook,
   requestedWebhookOf,
@@ -11,7 +12,6 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
-import type { ExpectedDeliveries } from "./await-deliveries.ts";
 
 /**
  * Webhook secrets that a server can misread, e.g. as numbers or base64. They are not random, because reports hide

@@ -1,4 +1,7 @@
-export interface BodyPiece {
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+
+interface BodyPiece {
   readonly bytes: Uint8Array;
   readonly atMs: number;
 }
@@ -47,4 +50,81 @@ export function collectBody(now: () => number) {
     },
     body: (): KeptBody => ({ pieces, length }),
   };
+}
+
+/**
+ * Hop-by-hop headers, which a proxy must not forward (RFC 9110, 7.6.1). Omits `trailer`, because this proxy forwards
+ * trailers.
+ */
+const hopByHop: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Returns the headers that a proxy forwards. `raw` has names and values in turn, as in `rawHeaders`. */
+export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly string[] = []): string[] {
+  const named = namedByConnection(raw);
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = "", value = ""] = [raw[at], raw[at + 1]];
+    const lower = name.toLowerCase();
+    if (!hopByHop.has(lower) && !named.includes(lower) && !alsoDropped.includes(lower)) kept.push(name, value);
+  }
+  return kept;
+}
+
+const usualOptions = new Set(["keep-alive", "close", "upgrade", "te", ""]);
+
+function namedByConnection(raw: readonly string[]): string[] {
+  const named: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2)
+    if (raw[at]?.length === 10 && raw[at]?.toLowerCase() === "connection")
+      for (const option of (raw[at + 1] ?? "").split(",")) {
+        const name = option.trim().toLowerCase();
+        if (!usualOptions.has(name)) named.push(name);
+      }
+  return named;
+}
+
+type OutgoingBody = Buffer | PassThrough | null;
+
+/** Passes the request body to `onReady`: a buffer if the body arrives with the head, else a stream. */
+export function takeBody(
+  incoming: IncomingMessage,
+  onPiece: (piece: Uint8Array) => void,
+  onReady: (body: OutgoingBody) => void,
+): void {
+  if (incoming.headers["content-length"] === undefined && incoming.headers["transfer-encoding"] === undefined)
+    return onReady(null);
+  const first: Buffer[] = [];
+  let stream: PassThrough | null = null;
+  let isReady = false;
+  incoming.on("data", (piece: Buffer) => {
+    onPiece(piece);
+    if (stream === null) first.push(piece);
+    else if (!stream.write(piece)) {
+      incoming.pause();
+      stream.once("drain", () => incoming.resume());
+    }
+  });
+  incoming.on("end", () => {
+    if (stream !== null) return void stream.end();
+    isReady = true;
+    onReady(Buffer.concat(first));
+  });
+  incoming.on("close", () => {
+    if (!incoming.complete) stream?.destroy(new Error("the client left while it sent its request"));
+  });
+  setImmediate(() => {
+    if (isReady) return;
+    stream = new PassThrough();
+    // Prevents an unhandled `error` event from ending the process. The reader of the stream handles the error.
+    stream.on("error", () => {});
+    for (const piece of first) stream.write(piece);
+    onReady(stream);
+  });
 }

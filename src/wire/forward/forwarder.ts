@@ -8,8 +8,13 @@ import type { Dispatcher } from "undici";
 import { messageOf } from "../../base/errors.ts";
 import { openDispatchers } from "../../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../../base/network/network.ts";
-import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
-import { endToEndHeaders, takeBody } from "./request-body.ts";
+import {
+  collectBody,
+  endToEndHeaders,
+  type ForwardedEnd,
+  type ForwardedExchange,
+  takeBody,
+} from "./forwarded-exchange.ts";
 
 /** Marks the 502 that the forwarder itself sends if the upstream gives no response. */
 export const ownResponseHeader = "X-Conformance-Proxy";

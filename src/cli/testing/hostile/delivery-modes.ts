@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 import { keyWritings } from "../../../evidence/testing/traces.ts";
-import { type Harm, type Modes } from "./friendly.ts";
+import { type Harm, type Modes } from "./target.ts";
 
 /**
  * Returns an attack on a webhook receiver: it keeps `atOnce` connections open, and sends the same bytes on each. The attack returns a

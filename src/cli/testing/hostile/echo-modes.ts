@@ -11,7 +11,7 @@ import {
   type ReceivedRequest,
   reply,
   streamed,
-} from "./friendly.ts";
+} from "./target.ts";
 
 const latin = (text: string): string => Buffer.from(text.replaceAll(/[^\t\x20-\x7e]/g, "")).toString("latin1");
 const sentKey = ({ authorization }: ReceivedRequest): string => authorization.replace(/^\S+ ?/, "");

@@ -18,7 +18,7 @@ import {
   type ReceivedRequest,
   type Reply,
   reply,
-} from "./friendly.ts";
+} from "./target.ts";
 
 const listed = (data: unknown): Harm =>
   reply((friendly, request) =>

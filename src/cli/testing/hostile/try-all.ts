@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tracesIn } from "../../../evidence/testing/traces.ts";
-import { type Harm, type Modes } from "./friendly.ts";
-import { startHostileTarget } from "./server.ts";
+import { type Harm, type Modes, startHostileTarget } from "./target.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A hostile behaviour, and the result of a run against it. */

@@ -3,8 +3,8 @@ import { reportSchema, type Report } from "../../../report/model/report.ts";
 import { findPatch } from "../../../reference/catalogue.ts";
 import { tryParseJson } from "../../../base/json.ts";
 import { loadFaultPlans } from "../../../selftest/load/plans.ts";
-import { exitCodes } from "../../../base/exit-codes.ts";
-import { incompleteFiles, leftOverFiles } from "./files.ts";
+import { exitCodes } from "../../../base/process-end.ts";
+import { incompleteFiles, leftOverFiles } from "./harness-process.ts";
 import type { Observation, Observed } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
 

@@ -3,10 +3,9 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } fro
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
-import { seededNumbers } from "../../../base/statistics/random.ts";
+import { seededNumbers } from "../../../base/numbers.ts";
 import { argumentsOf, type CommandName, type HarnessChanges, maxSeconds, type Stage, type Trouble } from "./trouble.ts";
-import { readFiles } from "./files.ts";
-import { type HarnessProcess, markOf, startHarness } from "./harness-process.ts";
+import { type HarnessProcess, markOf, readFiles, startHarness } from "./harness-process.ts";
 import { startLink } from "./link.ts";
 import { keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
 

@@ -4,8 +4,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { lockName } from "../../../base/files/folder-lock.ts";
-import { type FileTexts, isMomentary, readFiles } from "./files.ts";
-import { type Ended, leftOverProcesses } from "./harness-process.ts";
+import { type Ended, type FileTexts, isMomentary, leftOverProcesses, readFiles } from "./harness-process.ts";
 import { prepareTrial, type Trial, type TrialEnvironment } from "./trial-environment.ts";
 import type { HarnessChanges, Stage } from "./trouble.ts";
 

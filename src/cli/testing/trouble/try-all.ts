@@ -1,13 +1,14 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-
-import { seededNumbers, shuffled } from "../../../base/statistics/random.ts";
+import { seededNumbers, shuffled } from "../../../base/numbers.ts";
 import { findK6 } from "../../../load/engines/k6/binary.ts";
 import { allFaults } from "../../../reference/catalogue.ts";
 import { problemsOf, type QuietResults, quietResultsOf, type TrialProblem } from "./judge-trial.ts";
 import { type CommandName, numberBetween, randomItem, type Trouble } from "./trouble.ts";
 import { inFolder, runTrial } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
+import { fileTroubles, processTroubles } from "./machine.ts";
+import { networkTroubles, targetTroubles } from "./target-and-network.ts";
 
 /** A trial and its results. */
 export interface Tried {
@@ -19,7 +20,7 @@ export interface Tried {
   readonly problems: readonly TrialProblem[];
 }
 
-export interface TryAllOptions {
+interface TryAllOptions {
   readonly firstSeed: number;
   /** Number of trials; infinite if `seconds` limits them. */
   readonly trials: number;
@@ -169,3 +170,23 @@ const faultsFor = (command: CommandName): readonly string[] => {
   const detectedBy = command.startsWith("load") ? "load" : "suites";
   return allFaults.filter((fault) => fault.detectedBy === detectedBy).map(({ name }) => name);
 };
+
+/** Every kind of trouble. To add a kind, add a row to one of these tables. */
+export const troubles: readonly Trouble[] = [
+  ...targetTroubles,
+  ...networkTroubles,
+  ...fileTroubles,
+  ...processTroubles,
+];
+
+/** Formats trials as a Markdown table, with a row for each kind of trouble. */
+export function tableOf(tried: readonly Tried[]): string {
+  const rows = [...Map.groupBy(tried, ({ trouble }) => trouble)].map(([{ name, summary }, trials]) => {
+    const ends = [...Map.groupBy(trials, ({ end }) => end)]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([end, those]) => `${end} (${those.length})`);
+    const failed = trials.filter(({ problems }) => problems.length > 0).length;
+    return `| ${name} | ${summary} | ${trials.length} | ${ends.join(", ")} | ${failed} |`;
+  });
+  return ["| trouble | what happens | trials | exit codes | wrong |", "|---|---|---|---|---|", ...rows].join("\n");
+}

@@ -7,7 +7,7 @@ import { request } from "undici";
 import { deliveryJson } from "../../../evidence/delivery.ts";
 import { serializeEvidence, serializeReport } from "../../../report/model/report-file.ts";
 import { unselectedMusts } from "../../../run/plan/selection.ts";
-import { aKey } from "../../../run/testing/targets.ts";
+import { aKey } from "../../../run/testing/values.ts";
 import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";

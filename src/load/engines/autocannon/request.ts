@@ -1,4 +1,4 @@
-import { encodedSegment } from "../../../base/path-segment.ts";
+import { encodedSegment } from "../../../base/http.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import type { Operation } from "../../scenarios.ts";
 

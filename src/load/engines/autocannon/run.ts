@@ -9,7 +9,7 @@ import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } fro
 import { type LoadEvidence, loadEvidenceFormat } from "../../../evidence/load-evidence.ts";
 import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
-import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
+import type { FromSender, SendJob, SendResult, ToSender } from "./sender.ts";
 
 /** Sends flows with autocannon. Those that autocannon cannot send, such as streams, go through undici. */
 export const runAutocannon: Engine = async (scenario, options) => {

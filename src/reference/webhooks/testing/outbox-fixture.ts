@@ -1,13 +1,14 @@
 import { onTestFinished } from "vitest";
-import { standardDeliveries, type DeliveryBehaviour } from "../../behaviour/deliveries.ts";
-import { virtualClock, virtualEpochMs, type VirtualClock } from "../../clock.ts";
+import { type DeliveryBehaviour, standardDeliveries } from "../../behaviour/deliveries.ts";
+import { virtualClock, type VirtualClock, virtualEpochMs } from "../../clock.ts";
 import { addressGuard, type GuardOptions } from "../address-guard.ts";
-import { outbox, type HostingEvent, type NewWebhook, type Outbox } from "../outbox.ts";
+import { type HostingEvent, type NewWebhook, outbox, type Outbox } from "../outbox.ts";
 import { memoryStore, type Store } from "../store.ts";
-import { testReceiver, type Reaction, type TestReceiver } from "./receiver.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 
 /** An outbox on a virtual clock, for one test. */
-export interface OutboxFixture {
+interface OutboxFixture {
   readonly clock: VirtualClock;
   readonly outbox: Outbox;
   /** Starts a receiver on loopback with these reactions. */
@@ -17,7 +18,7 @@ export interface OutboxFixture {
   readonly times: (receiver: TestReceiver) => readonly number[];
 }
 
-export interface OutboxFixtureOptions {
+interface OutboxFixtureOptions {
   readonly behaviour?: Partial<DeliveryBehaviour>;
   readonly store?: Store;
   readonly guard?: Partial<GuardOptions>;
@@ -70,3 +71,83 @@ export function agentEvent(given: Partial<HostingEvent> = {}): HostingEvent {
 
 export const minute = 60_000;
 export const hour = 60 * minute;
+
+/** The reaction to a delivery: a status, perhaps with headers, or a way not to respond. */
+export type Reaction =
+  | number
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | "silence"
+  | "reset"
+  | "endless";
+
+/** A delivery that was received. */
+interface ReceivedDelivery {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names of the headers, in their case on the wire. */
+  readonly names: readonly string[];
+  readonly bytes: Buffer;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Time of arrival on the clock. */
+  readonly atMs: number;
+}
+
+interface TestReceiver {
+  readonly url: string;
+  readonly received: readonly ReceivedDelivery[];
+  close(): Promise<void>;
+}
+
+/** Starts a receiver on loopback. The n-th delivery gets the n-th reaction. The last reaction repeats. */
+export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
+  const received: ReceivedDelivery[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (data: Buffer) => chunks.push(data));
+    request.on("end", () => {
+      received.push(toDelivery(request, Buffer.concat(chunks), nowMs()));
+      react(response, reactions[received.length - 1] ?? reactions.at(-1) ?? 204);
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function toDelivery(request: IncomingMessage, bytes: Buffer, atMs: number): ReceivedDelivery {
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: request.headers,
+    names: request.rawHeaders.filter((_text, index) => index % 2 === 0),
+    bytes,
+    json: parseJson(bytes),
+    atMs,
+  };
+}
+
+function parseJson(bytes: Buffer): Readonly<Record<string, unknown>> {
+  const value: unknown = bytes.length === 0 ? {} : JSON.parse(bytes.toString("utf8"));
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function react(response: ServerResponse, reaction: Reaction): void {
+  if (reaction === "silence") return;
+  if (reaction === "reset") return void response.socket?.resetAndDestroy();
+  if (reaction === "endless") {
+    response.writeHead(200);
+    response.write("and so on ");
+    return;
+  }
+  const { status, headers } = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+  response.writeHead(status, headers).end();
+}

@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import { runsOf } from "../../../base/testing/test-scope.ts";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
-import { replayNights } from "../testing/replay.ts";
+import { noChanges, replayNights, sampleNight, simulateNights } from "../testing/simulate-nights.ts";
 import { nightLines } from "../summary.ts";
-import { sampleNight, noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
 /** The regressions and slow-downs that a replay of nights reported, each with the number of its night. */

@@ -1,14 +1,16 @@
 import { dayMs } from "../../../base/duration.ts";
-import { newestRequirements } from "../../../spec/requirements.ts";
+import { newestRequirements } from "../../../spec/clause.ts";
 import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
-import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
+import { type Night, type NightFinding, nightFormat, type NightLoad, nothingReported, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
-import { seededNumbers } from "../../../base/statistics/random.ts";
+import { seededNumbers } from "../../../base/numbers.ts";
 import { randomUUID } from "node:crypto";
+import { defaultRegressionRules } from "../../compare/regression-rules.ts";
+import { judgeNight, loadsToConfirm, type NightJudgement, reportedByNight } from "../gate/judge-night.ts";
 
 /** The real changes in a simulated history. All other differences are noise. Night numbers begin with 0. */
-export interface SimulatedChanges {
+interface SimulatedChanges {
   readonly nights: number;
   readonly checks: number;
   /** Load of this scenario is slower by `share` from night `from` on; `null` for no slow-down. */
@@ -20,7 +22,7 @@ export interface SimulatedChanges {
 export const noChanges: SimulatedChanges = { nights: 60, checks: 60, slower: null, failing: null };
 
 /** One night of a simulated target. `confirmationRuns` returns the results of second runs on that night. */
-export interface SimulatedNight {
+interface SimulatedNight {
   readonly night: Night;
   readonly confirmationRuns: (names: readonly TrialId[]) => NightLoad[];
 }
@@ -116,4 +118,27 @@ export function sampleNight(at: number, load: readonly NightLoad[], findings: re
     second: [],
     reported: nothingReported,
   };
+}
+
+interface ReplayedHistory {
+  readonly nights: readonly Night[];
+  readonly judgements: readonly NightJudgement[];
+  /** Number of second runs that the judgements requested. */
+  readonly confirmations: number;
+}
+
+/** Replays simulated nights one by one, like `conformance nightly`: first runs, second runs, judgement, history entry. */
+export function replayNights(simulated: readonly SimulatedNight[]): ReplayedHistory {
+  const nights: Night[] = [];
+  const judgements: NightJudgement[] = [];
+  let confirmations = 0;
+  for (const { night: first, confirmationRuns } of simulated) {
+    const second = confirmationRuns(loadsToConfirm(nights, first));
+    confirmations += second.length;
+    const night = { ...first, second };
+    const judgement = judgeNight(nights, night, defaultRegressionRules);
+    judgements.push(judgement);
+    nights.push({ ...night, reported: reportedByNight(judgement) });
+  }
+  return { nights, judgements, confirmations };
 }

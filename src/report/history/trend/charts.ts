@@ -1,12 +1,17 @@
 import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../../html/svg/line-chart.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { formatLoad, formatMs, formatShare } from "../summary.ts";
-import { latencyGate } from "../gate/latency-shifts.ts";
+import {
+  latencyGate,
+  type LatencyPoint,
+  latencyPointsOf,
+  loadHistories,
+  type LoadHistory,
+} from "../gate/latency-shifts.ts";
 import { type Night, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
-import { loadHistories, type LoadHistory, type LatencyPoint, latencyPointsOf } from "../latency-series.ts";
 import { changePoints } from "../../../base/statistics/series.ts";
-import { median, robustDeviation } from "../../../base/statistics/quantile.ts";
+import { median, robustDeviation } from "../../../base/statistics/samples.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { formatCount } from "../../../base/text.ts";
 import { dayMs } from "../../../base/duration.ts";

@@ -1,10 +1,7 @@
-import { describeInBrowser } from "../../html/testing/browser.ts";
-import { everyHostileText } from "../../testing/hostile.ts";
-import { testPagesForFlaws } from "../../html/testing/inspect-pages.ts";
+import { describeInBrowser, testPagesForFlaws } from "../../html/testing/view-pages.ts";
+import { everyHostileText, nightWithText } from "../../testing/hostile.ts";
 import type { Night } from "../night.ts";
-import { nightWithText } from "../testing/night-with-text.ts";
-import { replayNights } from "../testing/replay.ts";
-import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
+import { noChanges, replayNights, simulateNights } from "../testing/simulate-nights.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replayNights(

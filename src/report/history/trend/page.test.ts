@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { newestRequirements } from "../../../spec/requirements.ts";
+import { newestRequirements } from "../../../spec/clause.ts";
 import type { Night } from "../night.ts";
-import { replayNights } from "../testing/replay.ts";
-import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
+import { noChanges, replayNights, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./tables.ts";
-import { openFailures } from "../finding-histories.ts";
+import { openFailures } from "../across-nights.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replayNights(

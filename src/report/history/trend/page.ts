@@ -6,7 +6,14 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
-import { flakyChecksOf, flakyNights, type OpenFailure, openFailures } from "../finding-histories.ts";
+import {
+  flakyChecksOf,
+  flakyNights,
+  type OpenFailure,
+  openFailures,
+  pairsOfNights,
+  type PairsOfNights,
+} from "../across-nights.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { streamingCharts } from "./streaming-charts.ts";
@@ -19,7 +26,6 @@ import {
   nightsTable,
   pairsTable,
 } from "./tables.ts";
-import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 
 export interface TrendOptions {
   readonly hasReports: (night: Night) => boolean;

@@ -1,4 +1,4 @@
-import { countsIn } from "../../../spec/requirements.ts";
+import { countsIn } from "../../../spec/clause.ts";
 import { findingKey, type FindingId, findingName, clauseSentence } from "../../model/finding-text.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { type Night, trialIdText } from "../night.ts";
@@ -7,9 +7,8 @@ import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
-import type { FlakyCheck, OpenFailure } from "../finding-histories.ts";
+import type { FlakyCheck, OpenFailure, PairsOfNights } from "../across-nights.ts";
 import { formatDate } from "./charts.ts";
-import type { PairsOfNights } from "../pairs-of-nights.ts";
 
 const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${formatDate(iso)}</time>`;
 

@@ -1,6 +1,6 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 
-import { quantile } from "../../../base/statistics/quantile.ts";
+import { quantile } from "../../../base/statistics/samples.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { renderChart, type ChartTable, type Tone } from "../svg/chart.ts";

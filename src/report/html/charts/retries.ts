@@ -1,7 +1,7 @@
 import { getPath } from "../../../base/json.ts";
-import { parseBoundedJson } from "../../../base/bounded-json.ts";
+import { parseBoundedJson } from "../../../base/parsing.ts";
 import { type Delivery, wasAccepted } from "../../../evidence/delivery.ts";
-import { deliveryPolicy } from "../../../spec/events.ts";
+import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
 import type { Scale } from "../svg/axes.ts";
 import { type TimelineMark, renderTimeline, type TimelineRow } from "../svg/timeline.ts";
 import { formatCount } from "../../../base/text.ts";

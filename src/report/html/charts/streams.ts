@@ -1,4 +1,4 @@
-import { median, quantile } from "../../../base/statistics/quantile.ts";
+import { median, quantile } from "../../../base/statistics/samples.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { renderLineChart, type ChartSeries } from "../svg/line-chart.ts";

@@ -1,4 +1,4 @@
-import { anchorsOf } from "../anchors.ts";
+import { anchorsOf, prose } from "../elements.ts";
 import { sanitize, sanitizeLine, truncate } from "../../../base/sanitize.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
@@ -9,7 +9,6 @@ import {
   type EvidenceContext,
   evidenceContextOf,
 } from "../../reproduce/finding-evidence.ts";
-import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 export interface PageContext extends EvidenceContext {

@@ -1,14 +1,23 @@
 import { clauseSentence } from "../../model/finding-text.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
-import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
+import { type ClauseId, clauseOf, clausesOfParty, isClauseId } from "../../../spec/clauses.ts";
 import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
-import type { Outcome, Report, ReportFinding } from "../../model/report.ts";
+import { type Outcome, outcomes, partyOf, type Report, type ReportFinding } from "../../model/report.ts";
 import { outcomesWorstFirst } from "../../model/verdict.ts";
-import { clauseAnchor, findingAnchor, runAnchor } from "../anchors.ts";
-import { outcomeBadge, multilineText, prose, pageSection, definitionList } from "../elements.ts";
-import { type Html, html } from "../markup.ts";
-import { type PageContext, evidenceSection } from "./evidence.ts";
+import {
+  clauseAnchor,
+  definitionList,
+  findingAnchor,
+  multilineText,
+  outcomeBadge,
+  pageSection,
+  prose,
+  renderTable,
+  runAnchor,
+} from "../elements.ts";
+import { type Html, html, type HtmlContent } from "../markup.ts";
+import { evidenceSection, type PageContext } from "./evidence.ts";
 
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
@@ -176,4 +185,68 @@ function witnessHtml({ witness = [] }: ReportFinding): Html | null {
   return html`<h4>Witness: the smallest part that proves it, ${witness.length} lines</h4>
     <pre tabindex="0" role="group" aria-label="Witness">
 ${shown.map((line) => sanitizeLine(line, 300)).join("\n")}</pre>`;
+}
+
+const columns = [["Clause", "nowrap"], ["Level", "nowrap"], "Sentence", "Checks and outcomes"] as const;
+
+export function traceabilitySection(report: Report): Html {
+  const findingsOf = Map.groupBy(report.findings, ({ clause }) => clause);
+  const party = partyOf(report);
+  const ids = clausesOfParty(party);
+  const rows = ids.map((clause) => clauseCells(clause, findingsOf.get(clause) ?? [], report));
+  const exercised = ids.filter(
+    (clause) => findingsOf.get(clause)?.some(({ outcome }) => outcome !== "skipped") === true,
+  );
+  return pageSection(
+    "traceability",
+    "Traceability",
+    html`<p>
+        Every sentence of the interface document that a ${party} could break, with its level, its checks and their
+        outcomes. ${exercised.length} of ${ids.length} clauses were exercised or observed.
+      </p>
+      <details>
+        <summary>All ${ids.length} clauses</summary>
+        ${renderTable("Clauses, checks and outcomes", columns, rows, "wordy trace")}
+      </details>`,
+  );
+}
+
+function clauseCells(clause: ClauseId, findings: readonly ReportFinding[], report: Report): HtmlContent[] {
+  const { level, says, section } = clauseOf(clause);
+  return [
+    html`<span id="${clauseAnchor(clause)}">${clause}</span>`,
+    level,
+    html`${prose(says)}<span class="small muted place">${section}</span>`,
+    findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings),
+  ];
+}
+
+function whyNotChecked(clause: ClauseId, { untestable, unselected, load }: Report): string {
+  const why = untestable.find((each) => each.clause === clause)?.reason ?? clauseOf(clause).untestable;
+  if (why !== undefined) return `Not testable: ${why}`;
+  if (unselected.includes(clause)) return "Not selected for this run.";
+  return load === undefined ? "Not part of this run." : "No scenario of this run shows it.";
+}
+
+function checksWithOutcomes(findings: readonly ReportFinding[]): Html {
+  const byCheck = Map.groupBy(findings, ({ check }) => check);
+  const items = [...byCheck].map(
+    ([check, members]) =>
+      html`<li>
+        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeLink(outcome, members))}
+      </li>`,
+  );
+  return html`<ul class="plain">
+    ${items}
+  </ul>`;
+}
+
+function outcomeLink(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
+  const members = findings.filter((each) => each.outcome === outcome);
+  const [first] = members;
+  if (first === undefined) return null;
+  const where = members.flatMap(({ instance }) => instance ?? []);
+  const label = where.length === 0 ? "" : ` ${sanitizeLine(where.join("; "), 160)}`;
+  return html`<a class="outcome" href="#${findingAnchor(first)}">${outcomeBadge(outcome)}</a
+    ><span class="small muted">${label}</span> `;
 }

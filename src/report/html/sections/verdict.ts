@@ -16,8 +16,7 @@ import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { SharedCause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
-import { findingAnchor } from "../anchors.ts";
-import { outcomeBadge, numberTiles, textHtml, prose, pageSection } from "../elements.ts";
+import { findingAnchor, numberTiles, outcomeBadge, pageSection, prose, textHtml } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 interface VerdictText {

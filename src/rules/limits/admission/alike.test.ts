@@ -5,7 +5,7 @@ import { runsOf } from "../../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import type { Decision, History } from "./history.ts";
 import { judgeAdmission, type HistoryJudgement } from "./judge.ts";
-import { simulate } from "./testing/client.ts";
+import { simulate } from "./testing/histories.ts";
 import { randomOf } from "./testing/random.ts";
 import { legalServer } from "./testing/server.ts";
 

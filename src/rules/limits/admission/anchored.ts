@@ -1,8 +1,7 @@
-import { capacityFor, type Fit, type Window } from "./models.ts";
+import { addRefusal, capacityFor, type Fit, noRefusals, type Window } from "./models.ts";
 import type { Span } from "./history.ts";
-import type { PhaseRange } from "./phases.ts";
-import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow } from "../../../base/sorted.ts";
+import type { PhaseRange } from "./fixed-windows.ts";
+import { countBelow } from "../../../base/lists.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 interface PossibleWindow {

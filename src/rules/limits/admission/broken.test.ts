@@ -5,7 +5,7 @@ import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { decisionOf, type History } from "./history.ts";
 import { judgeAdmission } from "./judge.ts";
 import { anchored, fixed, rolling, type Limiter } from "./testing/server.ts";
-import { drive } from "./testing/script.ts";
+import { drive } from "./testing/histories.ts";
 
 const free = publishedTiers.free;
 const options = { toleranceMs: 5, slotReleaseMs: 5 };

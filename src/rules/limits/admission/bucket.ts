@@ -1,6 +1,5 @@
-import { capacityFor, type Bucket, type Fit } from "./models.ts";
-import { addRefusal, noRefusals } from "./refusals.ts";
-import { countBelow } from "../../../base/sorted.ts";
+import { addRefusal, type Bucket, capacityFor, type Fit, noRefusals } from "./models.ts";
+import { countBelow } from "../../../base/lists.ts";
 import {
   requestsAtFirstInstants,
   type Tally,

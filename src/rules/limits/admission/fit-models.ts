@@ -1,22 +1,26 @@
 import { once } from "../../../base/memoize.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
-import { phasesOf, depthFor, searchPhases } from "./phases.ts";
+import { depthFor, fitFixed, phasesOf, searchPhases } from "./fixed-windows.ts";
 import { fitAnchored, type Openers, buildOpeners } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
 import { hourMs } from "../../../base/duration.ts";
 import {
+  addMinimalSet,
+  addRefusal,
+  areDisjoint,
   burstBucket,
-  hourModels,
-  minuteModels,
-  type LimiterModel,
   type Fit,
+  hourModels,
+  intersection,
+  type LimiterModel,
   type LimitName,
+  minuteModels,
+  noRefusals,
+  type RefusalSet,
   type Window,
 } from "./models.ts";
-import { fitFixed } from "./fixed.ts";
 import { type AdmissionOptions, type Decision, type History, requestsIn, type Span } from "./history.ts";
-import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 

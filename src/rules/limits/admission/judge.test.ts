@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./history.ts";
 import { judgeAdmission, possibleShapes } from "./judge.ts";
-import { admitted, refused, script } from "./testing/script.ts";
+import { admitted, refused, script } from "./testing/histories.ts";
 
 const free = publishedTiers.free;
 /** Limits with a burst of 1, so that only the minute's limit decides. */

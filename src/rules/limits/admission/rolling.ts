@@ -1,6 +1,5 @@
-import { capacityFor, type Fit, type Window } from "./models.ts";
+import { addRefusal, capacityFor, type Fit, noRefusals, type Window } from "./models.ts";
 import type { CountedSpan, Span } from "./history.ts";
-import { addRefusal, noRefusals } from "./refusals.ts";
 import {
   requestsBefore,
   requestsAtFirstInstants,
@@ -9,7 +8,7 @@ import {
   type Instants,
   type AdmissionTimeline,
 } from "./timeline.ts";
-import { countBelow, countUpTo } from "../../../base/sorted.ts";
+import { countBelow, countUpTo } from "../../../base/lists.ts";
 
 /** Fits a rolling window to a history; `null` if such a window cannot have admitted the requests. */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {

@@ -1,5 +1,5 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
-import { countUpTo } from "../../../base/sorted.ts";
+import { countUpTo } from "../../../base/lists.ts";
 import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
 
 /** Returns the highest number of concurrency slots certainly in use, and the time of this maximum. */

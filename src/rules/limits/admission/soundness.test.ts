@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { runsOf } from "../../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { judgeAdmission } from "./judge.ts";
-import { simulate } from "./testing/client.ts";
+import { simulate } from "./testing/histories.ts";
 import { randomOf } from "./testing/random.ts";
 import { anchored, legalServer, serverOf } from "./testing/server.ts";
 import { timelineOf } from "./timeline.ts";

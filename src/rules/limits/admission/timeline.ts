@@ -1,5 +1,5 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
-import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
+import { countBelow, countUpTo, sortedBy } from "../../../base/lists.ts";
 
 /**
  * Earliest and latest possible times of requests. Each list is sorted by itself, so the same index can mean different

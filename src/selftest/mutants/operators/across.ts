@@ -13,11 +13,10 @@ import {
   withJson,
 } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf, replacingDeliveries } from "../mutant.ts";
-import { type MutationSite, mutationSites } from "../mutation-sites.ts";
+import { type MutationSite, mutationSites, withDeliveryText } from "../messages.ts";
 import { getPath } from "../../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../../evidence/delivery.ts";
-import { deliveryPolicy } from "../../../spec/events.ts";
-import { withDeliveryText } from "../messages.ts";
+import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
 import type { CleanRun } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 

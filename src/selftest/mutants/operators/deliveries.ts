@@ -1,6 +1,6 @@
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
-import { deliveryPolicy } from "../../../spec/events.ts";
+import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
 import { headerNames } from "../../../spec/headers.ts";
 import { changeHeader, headerOf } from "../edits.ts";
 import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";

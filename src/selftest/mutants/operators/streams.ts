@@ -3,7 +3,7 @@ import { isTerminalName } from "../../../rules/streams/streams.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { replaceAt, withEvents } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
-import type { MutationSite } from "../mutation-sites.ts";
+import type { MutationSite } from "../messages.ts";
 
 type StreamEvents = readonly StreamEvent[];
 

@@ -18,8 +18,7 @@ import {
   fieldTableOf,
   type MessageKind,
 } from "../../../spec/fields.ts";
-import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
-import type { WireResponse } from "../message.ts";
+import type { DimensionValues, PrescribedResponse, WireResponse } from "../dimensions.ts";
 import { isPrescribed, isSuccess, type Mutation, mutation } from "./mutation.ts";
 
 export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {

@@ -2,8 +2,15 @@ import { headerOf } from "../../mutants/edits.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerFormClauseOf, headerNames, rateHeaderOf, rateValues } from "../../../spec/headers.ts";
-import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimensions.ts";
-import { type RequestTraits, type WireHead, withWireHeader } from "../message.ts";
+import {
+  hasNoTierKey,
+  hasValues,
+  isForbidden,
+  isRefusedKey,
+  type RequestTraits,
+  type WireHead,
+  withWireHeader,
+} from "../dimensions.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 
 /** The clauses that require responses to have the rate-limit headers. */

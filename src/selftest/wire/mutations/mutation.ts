@@ -1,7 +1,13 @@
 import { type ClauseId, clauseOf } from "../../../spec/clauses.ts";
 import type { EndpointName } from "../../../spec/endpoints.ts";
-import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
-import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../message.ts";
+import type {
+  DimensionValues,
+  PrescribedResponse,
+  RequestTraits,
+  WireEvent,
+  WireHead,
+  WireResponse,
+} from "../dimensions.ts";
 
 /** The server behind the proxy. Some mutations send additional requests to this server. */
 export interface Upstream {

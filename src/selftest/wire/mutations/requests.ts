@@ -3,8 +3,14 @@ import { isObject } from "../../../base/json.ts";
 import { dimensions } from "../../../spec/dimensions.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../../spec/headers.ts";
-import { hasNoTierKey, hasValues, isUsedUp, keysWith401 } from "../dimensions.ts";
-import { type RequestTraits, type WireResponse } from "../message.ts";
+import {
+  hasNoTierKey,
+  hasValues,
+  isUsedUp,
+  keysWith401,
+  type RequestTraits,
+  type WireResponse,
+} from "../dimensions.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 

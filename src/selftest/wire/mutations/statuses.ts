@@ -2,8 +2,13 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { getPath } from "../../../base/json.ts";
 import { replaceAt } from "../../mutants/edits.ts";
-import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
-import { type RequestTraits, withWireHeader, type WireResponse } from "../message.ts";
+import {
+  type DimensionValues,
+  type PrescribedResponse,
+  type RequestTraits,
+  type WireResponse,
+  withWireHeader,
+} from "../dimensions.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 

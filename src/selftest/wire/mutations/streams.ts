@@ -2,7 +2,7 @@ import { isObject, tryParseJson } from "../../../base/json.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { fieldTableNames, fieldTableOf } from "../../../spec/fields.ts";
 import { replaceAt, jsonText, plainJson, jsonPathsOf, valueAt } from "../../mutants/edits.ts";
-import type { WireEvent } from "../message.ts";
+import type { WireEvent } from "../dimensions.ts";
 import { type FieldChange, fieldChanges } from "./bodies.ts";
 import { type EventChange, isSuccess, type Mutation, mutation } from "./mutation.ts";
 

@@ -1,8 +1,19 @@
 import { joinWithOr } from "../../../base/text.ts";
-import type { Check, CheckOptions, EvidenceOf, ProbesByName } from "../../../run/judge/check.ts";
-import { checkEvery } from "../../../run/judge/check-every.ts";
-import type { CoverageMatrix, DocumentedCell } from "../../../run/judge/coverage.ts";
-import { type Finding, holds, type Unproven, unproven } from "../../../run/judge/finding.ts";
+import {
+  type Check,
+  checkEvery,
+  type CheckOptions,
+  type EvidenceOf,
+  type ProbesByName,
+} from "../../../run/judge/check.ts";
+import {
+  type CoverageMatrix,
+  type DocumentedCell,
+  type Finding,
+  holds,
+  type Unproven,
+  unproven,
+} from "../../../run/judge/finding.ts";
 import type { Probe } from "../../../run/probe.ts";
 import { type Enabler, need } from "../../../run/skip-reason.ts";
 import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";

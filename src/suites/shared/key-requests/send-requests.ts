@@ -1,17 +1,17 @@
-import { encodedSegment } from "../../../base/path-segment.ts";
+import { encodedSegment } from "../../../base/http.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
 import { agentPath, type Client } from "../../../run/send/client.ts";
 import type { SendOptions } from "../../../run/send/send-guard.ts";
-import { type EndpointName, endpointCalled } from "../../../spec/endpoints.ts";
+import { endpointCalled, type EndpointName } from "../../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { fillAgentId, handleOf } from "../../operations/probes.ts";
-import { webhookPath, webhookIdOf } from "../../webhooks/create-webhook.ts";
+import { webhookIdOf, webhookPath } from "../../webhooks/create-webhook.ts";
 import { hasStatus, isSuccess } from "../response.ts";
 import { generateSecret } from "../../../evidence/secret.ts";
 import { type Receiver, ReceiverError } from "../../../receiver/receiver.ts";
 import type { Target } from "../../../target/target.ts";
-import { seededNumbers } from "../../../base/statistics/random.ts";
+import { seededNumbers } from "../../../base/numbers.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;
@@ -255,3 +255,9 @@ export async function sendToEndpoints(
   }
   return requests;
 }
+
+/** Percent-encodes the first character of an agent's id, which is needless but legal (RFC 3986, 6.2.2.2). */
+export const encodedFirst = (agent: string): string | null =>
+  /^[A-Za-z0-9]/.test(agent)
+    ? `%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}`
+    : null;

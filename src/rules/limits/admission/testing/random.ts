@@ -1,4 +1,4 @@
-import { seededNumbers } from "../../../../base/statistics/random.ts";
+import { seededNumbers } from "../../../../base/numbers.ts";
 
 /** Random choices from a seed, so that every simulated history can be repeated. */
 export interface Random {

@@ -1,0 +1,29 @@
+export const is2xx = (status: number | null): status is number => status !== null && status >= 200 && status < 300;
+
+/** Statuses with which a gateway says that its server is unavailable (RFC 9110, 15.6.3 to 15.6.5). */
+const gatewayStatuses = new Set<number | null>([502, 503, 504]);
+
+export const isGatewayStatus = (status: number | null): boolean => gatewayStatuses.has(status);
+
+/** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */
+export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
+
+export function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function decodedSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Whether an id can be a segment of a URL path; `.`, `..` and lone surrogates cannot (WHATWG URL, 4.1). */
+export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();

@@ -1,0 +1,37 @@
+export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
+  const values = new Float64Array(items.length);
+  let isSorted = true;
+  for (let index = 0; index < items.length; index += 1) {
+    const value = key(items[index] as T);
+    values[index] = value;
+    // Most inputs are already sorted, and checking the order costs less than sorting.
+    if (index > 0 && !((values[index - 1] ?? 0) <= value)) isSorted = false;
+  }
+  return isSorted ? values : values.toSorted();
+}
+
+export function countBelow(sorted: Float64Array, bound: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? Infinity) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function countUpTo(sorted: Float64Array, bound: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? Infinity) <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Groups items by a key. Unlike with `Map.groupBy`, the result type says that no group is empty. */
+export const groupsBy = <T>(items: Iterable<T>, keyOf: (item: T) => unknown): [T, ...T[]][] =>
+  [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][];

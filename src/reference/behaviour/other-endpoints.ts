@@ -1,0 +1,222 @@
+import type { Agent } from "../agents.ts";
+import { type ApiError, fieldError } from "../api-error.ts";
+import type { Endpoint } from "./transport.ts";
+import { fieldsOf } from "../json-edit.ts";
+import type { ReferenceKey } from "../keys.ts";
+import { monthStartMs, type TokenCount } from "../limits/account.ts";
+import type { WindowStatus } from "../limits/windows.ts";
+import { isObject } from "../../base/json.ts";
+
+export interface HealthInput {
+  readonly agent: Agent;
+  readonly version: string;
+  readonly uptimeMs: number;
+  readonly lastRequestMs: number | null;
+}
+
+/** The page to send: its number from 1, and its size from 1 to 100. */
+export interface EffectivePage {
+  readonly page: number;
+  readonly limit: number;
+}
+
+export interface ListInput extends EffectivePage {
+  readonly items: readonly unknown[];
+  readonly total: number;
+}
+
+export interface UsageInput {
+  readonly hour: WindowStatus;
+  readonly minute: WindowStatus;
+  readonly tokens: TokenCount;
+  readonly nowMs: number;
+}
+
+const defaultPageLimit = 20;
+const maxPageLimit = 100;
+
+const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
+const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
+
+/** The server's decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
+export const standardHealthListUsage = {
+  healthBody: ({ agent, version, uptimeMs, lastRequestMs }: HealthInput): unknown => ({
+    status: agent.health,
+    checks: {
+      agent: { status: agent.health, response_time_ms: 12.5 },
+      dependencies: { store: dependencyStatus[agent.health], model: "healthy" },
+      resources: { memory_usage_percent: memoryPercent[agent.health], cpu_usage_percent: 7.25 },
+    },
+    version,
+    uptime: uptimeMs / 1000,
+    ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
+    ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
+  }),
+  /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
+  updatesLastRequest: (_endpoint: Endpoint): boolean => true,
+  /** Returns the page number and page size to use. Replaces an invalid value by the nearest valid value. */
+  effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
+    page: Math.max(1, page),
+    limit: Math.min(maxPageLimit, Math.max(1, limit)),
+  }),
+  validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
+  pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
+    agents.slice((page - 1) * limit, page * limit),
+  listItem: (agent: Agent, version: string): unknown => ({
+    agent_id: agent.id,
+    agent_name: agent.name,
+    description: agent.description,
+    framework: agent.framework,
+    version,
+    status: agent.health,
+  }),
+  listBody: ({ items, page, limit, total }: ListInput): unknown => ({
+    data: items,
+    pagination: { page, limit, total, pages: Math.ceil(total / limit) },
+  }),
+  usageBody: ({ hour, tokens, nowMs }: UsageInput): unknown => ({
+    period: isoTime(monthStartMs(nowMs)),
+    ...usageCounts(hour, tokens),
+  }),
+};
+
+const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
+  requests: { used: limit - remaining, limit, remaining },
+  tokens: {
+    used: Math.min(tokens.used, tokens.limit),
+    limit: tokens.limit,
+    remaining: Math.max(0, tokens.limit - tokens.used),
+  },
+});
+
+let lastTime = { second: Number.NaN, text: "" };
+
+export function isoTime(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastTime.second)
+    lastTime = { second, text: new Date(second * 1000).toISOString().replace(".000Z", "Z") };
+  return lastTime.text;
+}
+
+export interface AgentDetailsInput {
+  readonly agent: Agent;
+  readonly version: string;
+  readonly listItem: unknown;
+}
+
+export interface KeyUsageInput extends UsageInput {
+  readonly key: ReferenceKey;
+  readonly lastUsedMs: number | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** Builds the reference server's response bodies for key usage and agent details. Source: Endpoints 9 and 12. */
+export const standardDetails = {
+  agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
+    ...fieldsOf(listItem),
+    agent_id: agent.id,
+    version,
+    lifecycle: "ready",
+    created_at: agent.createdAt,
+    entrypoints: agent.entrypoints.map(({ file, module, tag }) => ({ file, module, tag })),
+    deployment: {
+      deployment_id: agent.deployment.id,
+      timeout: agent.deployment.timeoutMs / 1000,
+      memory: agent.deployment.memory,
+    },
+  }),
+  keyUsageBody: ({ key, hour, tokens, lastUsedMs, expiresAtMs, nowMs }: KeyUsageInput): unknown => ({
+    key: {
+      name: key.name,
+      tier: key.tier,
+      scope: key.scope,
+      agents: key.agents,
+      allowed_ips: key.allowedIps,
+      expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs),
+    },
+    period: isoTime(monthStartMs(nowMs)),
+    ...usageCounts(hour, tokens),
+    last_used: lastUsedMs === null ? null : isoTime(lastUsedMs),
+  }),
+};
+
+/** State of an asynchronous operation. The document shows only `pending`. Source: Resources, "Operation handle". */
+type OperationStatus = "pending" | "running" | "completed" | "failed";
+
+export type EntryResult =
+  | { readonly kind: "success"; readonly index: number; readonly body: unknown }
+  | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
+
+/** A batch that the server processes after it has responded. Times are Unix milliseconds. */
+export interface AsyncOperation {
+  readonly id: string;
+  readonly owner: string;
+  readonly agentId: string;
+  readonly status: OperationStatus;
+  readonly createdMs: number;
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
+  readonly total: number;
+  readonly results: readonly EntryResult[];
+}
+
+const maxBatchEntries = 100;
+
+/** The server's decisions about batches and operations. Source: Endpoints 10 and 11. */
+export const standardBatches = {
+  validateBatch: (body: unknown): ApiError | null => {
+    const batch = fieldsOf(body)["batch"];
+    if (batch === undefined) return fieldError("missing-field", "batch", "missing");
+    if (!Array.isArray(batch)) return fieldError("invalid-input", "batch", "must be an array");
+    if (batch.length === 0) return fieldError("invalid-input", "batch", "must not be empty");
+    if (batch.length > maxBatchEntries) {
+      return fieldError("invalid-input", "batch", `must not have more than ${maxBatchEntries} entries`);
+    }
+    return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, `batch.${at}`), null);
+  },
+  validateOperation: (body: unknown): ApiError | null => validateEntry(body, ""),
+  operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
+  showsOperation: ({ owner }: AsyncOperation, accountName: string, _key: ReferenceKey | null): boolean =>
+    owner === accountName,
+  handleBody: ({ id, status }: AsyncOperation): unknown => ({
+    operation_id: id,
+    status,
+    check_url: `/v1/operations/${id}`,
+  }),
+  operationBody: ({ id, status, agentId, createdMs, startedMs, endedMs, total, results }: AsyncOperation): unknown => ({
+    operation_id: id,
+    status,
+    check_url: `/v1/operations/${id}`,
+    agent_id: agentId,
+    created_at: isoTime(createdMs),
+    ...(startedMs === null ? {} : { started_at: isoTime(startedMs) }),
+    ...(endedMs === null ? {} : { completed_at: isoTime(endedMs) }),
+    progress: { completed: results.length, total },
+    ...(endedMs === null ? {} : { results: results.map(resultBody) }),
+  }),
+  /** Delay between the response and the start of the batch's first entry, in ms of the server's clock. */
+  pendingMs: (): number => 250,
+  /** Time that the server adds to the agent's own time for each entry of a batch, in ms of the server's clock. */
+  entryMs: (): number => 250,
+};
+
+function validateEntry(entry: unknown, path: string): ApiError | null {
+  const nameOf = (field: string): string => (path === "" ? field : `${path}.${field}`);
+  if (!isObject(entry)) return fieldError("invalid-input", path || "body", "must be an object");
+  const { query, parameters, session_id: session } = entry;
+  if (query === undefined) return fieldError("missing-field", nameOf("query"), "missing");
+  if (typeof query !== "string") return fieldError("invalid-input", nameOf("query"), "must be a string");
+  if (parameters !== undefined && !isObject(parameters)) {
+    return fieldError("invalid-input", nameOf("parameters"), "must be an object");
+  }
+  if (session !== undefined && typeof session !== "string") {
+    return fieldError("invalid-input", nameOf("session_id"), "must be a string");
+  }
+  return null;
+}
+
+function resultBody(result: EntryResult): unknown {
+  if (result.kind === "success") return { index: result.index, status: "success", ...fieldsOf(result.body) };
+  const { index, code, message } = result;
+  return { index, status: "error", error: { code, message } };
+}

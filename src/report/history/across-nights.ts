@@ -1,0 +1,126 @@
+import type { Night, NightFinding } from "./night.ts";
+import { findingKey } from "../model/finding-text.ts";
+import { isBroken, isExercised } from "../model/report.ts";
+
+export interface OpenFailure {
+  readonly finding: NightFinding;
+  /** Start of the first night in the current series of failures, ISO 8601. */
+  readonly since: string;
+  readonly nights: number;
+  /** Whether the failure may be older than the history: the check passed in no night of the history. */
+  readonly isOlder: boolean;
+}
+
+export function openFailures(nights: readonly Night[]): OpenFailure[] {
+  const last = nights.at(-1);
+  if (last === undefined) return [];
+  const open = new Map(last.findings.filter(isBroken).map((each) => [findingKey(each), each]));
+  const found = new Map<string, { since: string; nights: number; isOlder: boolean }>();
+  const running = new Set(open.keys());
+  for (const night of nights.toReversed()) {
+    for (const finding of night.findings) {
+      const key = findingKey(finding);
+      if (!running.has(key) || !isExercised(finding)) continue;
+      const known = found.get(key) ?? { since: night.started, nights: 0, isOlder: true };
+      if (isBroken(finding)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
+      else {
+        found.set(key, { ...known, isOlder: false });
+        running.delete(key);
+      }
+    }
+    if (running.size === 0) break;
+  }
+  return [...open].flatMap(([key, finding]) => {
+    const known = found.get(key);
+    return known === undefined ? [] : [{ finding, ...known }];
+  });
+}
+
+export interface FlakyCheck {
+  readonly check: string;
+  readonly instance: string | null;
+  readonly flips: number;
+  readonly nights: number;
+  readonly broken: number;
+}
+
+export const flakyNights = 14;
+/**
+ * A check is flaky if it starts or stops failing this often in `flakyNights` nights. A failure and its fix count as
+ * two.
+ */
+const minFlips = 3;
+
+/** Returns the flaky checks, most changes first. Ignores nights on which a check was not exercised. */
+export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
+  const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
+  for (const { findings } of nights.slice(-flakyNights))
+    for (const finding of findings) {
+      if (!isExercised(finding)) continue;
+      const key = findingKey(finding);
+      const known = sides.get(key) ?? { check: finding.check, instance: finding.instance ?? null, broken: [] };
+      known.broken.push(isBroken(finding));
+      sides.set(key, known);
+    }
+  return [...sides.values()]
+    .map(({ check, instance, broken }) => ({
+      check,
+      instance,
+      flips: broken.filter((side, at) => at > 0 && side !== broken[at - 1]).length,
+      nights: broken.length,
+      broken: broken.filter(Boolean).length,
+    }))
+    .filter(({ flips }) => flips >= minFlips)
+    .toSorted((one, other) => other.flips - one.flips);
+}
+
+interface PairsOfNight {
+  readonly started: string;
+  readonly seed: number | null;
+  readonly seen: number;
+  /** Number of pairs of request properties that no earlier night had covered. */
+  readonly added: number;
+  /** Number of pairs of request properties covered by this night or an earlier night. */
+  readonly union: number;
+}
+
+export interface PairsOfNights {
+  readonly total: number;
+  readonly seen: number;
+  /** Nights, oldest first, that measured the same pairs of request properties as the last night. */
+  readonly nights: readonly PairsOfNight[];
+  /** Flags or target-file lines that would make a run cover more pairs. The last night's run reported them. */
+  readonly cut: NonNullable<Night["pairs"]>["cut"];
+}
+
+export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
+  const last = nights.findLast(({ pairs }) => pairs?.seen !== undefined)?.pairs;
+  if (last?.seen === undefined) return null;
+  const { seen: newest, total, cut } = last;
+  const union = new Uint8Array(Math.ceil(total / 8));
+  const rows = nights.flatMap(({ started, pairs }): PairsOfNight[] => {
+    if (pairs?.seen === undefined || pairs.seen.of !== newest.of || pairs.total !== total) return [];
+    const own = decodeBitmap(pairs.seen.bits, total);
+    const before = countBits(union);
+    for (const [at, byte] of own.entries()) union[at] = (union[at] ?? 0) | byte;
+    const after = countBits(union);
+    return [{ started, seed: pairs.seed ?? null, seen: countBits(own), added: after - before, union: after }];
+  });
+  return { total, seen: countBits(union), nights: rows, cut };
+}
+
+/** Decodes a bitmap of `total` bits from a file that may be damaged: missing bytes count as zero. */
+function decodeBitmap(base64: string, total: number): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(total / 8));
+  bytes.set(Buffer.from(base64, "base64").subarray(0, bytes.length));
+  const spare = bytes.length * 8 - total;
+  const lastAt = bytes.length - 1;
+  if (spare > 0) bytes[lastAt] = (bytes[lastAt] ?? 0) & (0xff >> spare);
+  return bytes;
+}
+
+function countBits(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
+  return count;
+}

@@ -1,4 +1,0 @@
-export interface Mismatch {
-  readonly expected: string;
-  readonly actual: string;
-}

@@ -1,0 +1,264 @@
+import { is2xx } from "../../base/http.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import {
+  assignedAgents,
+  type RequestRole,
+  roleAssignmentOf,
+  type Target,
+  type TargetKey,
+  usableKeys,
+  withDetectedTier,
+} from "../../target/target.ts";
+import { agentPath, type Client } from "../send/client.ts";
+import { SkipError } from "../skip-reason.ts";
+import type { Need } from "../plan/needs.ts";
+import type { RunClock } from "../time/run-clock.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { agentIds, defaultQuery } from "./discover-target.ts";
+import type { Discovery } from "../probe.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
+import { usageCountIn } from "../../rules/limits/usage-report.ts";
+import { type PublishedTier, publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
+import { tierOfWindow } from "../plan/key-limits.ts";
+
+/**
+ * A role that the `source` agent can play if requests contain `requestFields`. E.g. `stream_delay_ms` makes the
+ * `streaming` agent stream slowly.
+ */
+interface DerivedRole {
+  readonly role: RequestRole;
+  readonly source: "answering" | "streaming";
+  readonly requestFields: Readonly<Record<string, unknown>>;
+  readonly isFulfilled: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
+}
+
+const streamDelayMs = 200;
+/** Number of events to read before deciding whether a stream is slow. */
+const slowStreamSampleSize = 5;
+/** A stream counts as slow if at least this fraction of the requested delay is observed. */
+const minObservedDelayShare = 0.6;
+/** Real time to wait for the first `slowStreamSampleSize` events, in case the agent ignores the test clock. */
+const maxRealWaitMs = 3000;
+/** How far to advance the test clock while waiting for events, in case the agent follows the test clock. */
+const maxAdvanceMs = 10_000;
+/** An agent counts as slow if it takes at least this long to respond. */
+const minSlowMs = 1000;
+
+const countingQuery = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
+
+const derivableRoles: readonly DerivedRole[] = [
+  {
+    role: "slowStreaming",
+    source: "streaming",
+    requestFields: { query: countingQuery, parameters: { stream_delay_ms: streamDelayMs } },
+    isFulfilled: streamsSlowly,
+  },
+  {
+    role: "slow",
+    source: "answering",
+    requestFields: {
+      query: "Please write a story of a thousand words, and then the same story once more in other words.",
+    },
+    isFulfilled: answersSlowly,
+  },
+];
+
+/** Tests whether agents can play the unassigned roles that probes need. Sends one request for each role. */
+export async function withDerivedRoles(
+  client: Client,
+  target: Target,
+  {
+    time,
+    signal,
+    needed,
+  }: { readonly time: RunClock; readonly signal: AbortSignal; readonly needed: ReadonlySet<Need> },
+): Promise<Target> {
+  let assigned = target;
+  for (const { role, source, requestFields, isFulfilled } of derivableRoles) {
+    const agent = target.agents[source];
+    if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
+    try {
+      if (await isFulfilled(client, agent, requestFields, time))
+        assigned = {
+          ...assigned,
+          roleAssignments: { ...assigned.roleAssignments, [role]: { agent, body: requestFields, path: null } },
+        };
+    } catch (error) {
+      if (!(signal.aborted || error instanceof SkipError)) throw error;
+    }
+  }
+  return assigned;
+}
+
+async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
+  const eventTimesMs: number[] = [];
+  const underway = client.open("POST", agentPath(agent, "stream"), {
+    json: body,
+    accept: "text/event-stream",
+    closeWhen: (events) => {
+      eventTimesMs.push(time.targetMs());
+      return events.length >= slowStreamSampleSize;
+    },
+  });
+  const finished = underway.finished;
+  await Promise.race([finished, time.sleepReal(maxRealWaitMs)]);
+  if (eventTimesMs.length < slowStreamSampleSize)
+    await time.passUntil(Promise.race([finished, time.sleepReal(maxRealWaitMs)]), maxAdvanceMs);
+  underway.close();
+  const exchange = await finished;
+  const gaps = eventTimesMs.slice(2).map((ms, index) => ms - (eventTimesMs[index + 1] ?? ms));
+  return (
+    is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= minObservedDelayShare * streamDelayMs)
+  );
+}
+
+/** Whether the agent takes so long that requests sent together overlap. */
+async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
+  const exchange = await client.invoke(agent, body);
+  return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;
+}
+
+const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;
+
+/** Maximum response size of an agent for webhook tests, because the receiver stores each delivered response. */
+const maxResponseBytes = 16 * 1024;
+/**
+ * Limits of the search for an agent that triggers webhooks. `slow` is the maximum number of agents without a response.
+ */
+const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
+/**
+ * An agent is quick if it responds within this time. Webhook tests wait for many responses, and therefore prefer quick
+ * agents.
+ */
+const maxQuickMs = 3000;
+/** Real time to wait before the next agent is invoked. `lastMs` is the wait after the last agent. */
+const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
+
+export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
+
+const hasShortBody = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxResponseBytes);
+
+interface WebhookAgentResult {
+  readonly target: Target;
+  /** Settles when every invoked agent has responded. Until then, the requests occupy concurrency slots. */
+  readonly pendingRequests: Promise<unknown>;
+}
+
+/**
+ * Reserves an agent for webhook probes. Webhooks cannot be deleted, and would report all later calls of a shared agent.
+ */
+export async function withWebhookAgent(
+  client: Client,
+  target: Target,
+  discovery: Discovery,
+  { signal, timeouts = defaultTimeouts }: { readonly signal: AbortSignal; readonly timeouts?: typeof defaultTimeouts },
+): Promise<WebhookAgentResult> {
+  const pending: Promise<unknown>[] = [];
+  const resultWith = (agent: string | null): WebhookAgentResult => ({
+    target: agent === null ? target : { ...target, agents: { ...target.agents, webhooked: agent } },
+    pendingRequests: Promise.allSettled(pending),
+  });
+  if (target.agents.webhooked !== undefined) return resultWith(null);
+  const assigned: ReadonlySet<string> = new Set(assignedAgents(target));
+  const othersIn = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !assigned.has(agent));
+  const invoke = (agent: string): Promise<Exchange> => {
+    const response = client.invoke(agent, { query: defaultQuery });
+    pending.push(response);
+    return response;
+  };
+  try {
+    const { answering, remembering } = target.agents;
+    const known = remembering === undefined || remembering === answering ? [] : [remembering];
+    const suitable = await findWebhookAgent(known, invoke, timeouts);
+    if (suitable !== null) return resultWith(suitable);
+    const first = othersIn(discovery.listing);
+    const listed = first.length > 0 ? first : othersIn(await client.send("GET", "/agents?page=1&limit=20"));
+    return resultWith(await findWebhookAgent(listed, invoke, timeouts));
+  } catch (error) {
+    if (!(signal.aborted || error instanceof SkipError)) throw error;
+  }
+  return resultWith(null);
+}
+
+interface InvokedAgent {
+  readonly agent: string;
+  exchange: Exchange | null;
+}
+
+async function findWebhookAgent(
+  agents: readonly string[],
+  invoke: (agent: string) => Promise<Exchange>,
+  timeouts: typeof defaultTimeouts,
+): Promise<string | null> {
+  const candidates: InvokedAgent[] = [];
+  const pending = new Set<Promise<void>>();
+  const isSuitable = ({ exchange }: InvokedAgent): boolean =>
+    exchange !== null && is2xx(statusOf(exchange)) && hasShortBody(exchange);
+  const hasFailed = ({ exchange }: InvokedAgent): boolean => exchange !== null && !is2xx(statusOf(exchange));
+  const quickest = (): string | null =>
+    candidates.find((each) => isSuitable(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ??
+    null;
+  const anyOrTimeout = async (ms: number): Promise<void> => {
+    const stop = new AbortController();
+    const timeout = sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+    await Promise.race([timeout, ...pending]);
+    stop.abort();
+  };
+  for (const agent of agents.slice(0, searchLimits.invoked)) {
+    const candidate: InvokedAgent = { agent, exchange: null };
+    candidates.push(candidate);
+    const ending = invoke(agent)
+      .then((exchange) => {
+        candidate.exchange = exchange;
+      })
+      .finally(() => pending.delete(ending));
+    pending.add(ending);
+    await anyOrTimeout(timeouts.nextMs);
+    if (quickest() !== null) return quickest();
+    const latest = candidates.slice(-searchLimits.failedInSequence);
+    if (latest.length >= searchLimits.failedInSequence && latest.every(hasFailed)) break;
+    if (candidates.filter(({ exchange }) => exchange === null).length >= searchLimits.slow) break;
+  }
+  const untilMs = performance.now() + timeouts.lastMs;
+  while (pending.size > 0 && quickest() === null && performance.now() < untilMs)
+    await anyOrTimeout(untilMs - performance.now());
+  return quickest() ?? candidates.find(isSuitable)?.agent ?? null;
+}
+
+export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
+  const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
+  return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);
+}
+
+export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
+  let known = target;
+  try {
+    for (const key of keysOfUnknownTier(target, client.key)) {
+      const tier = tierInUsageResponse(await client.since("1.1").as(key).send("GET", "/usage"), target);
+      for (const { name } of Object.values(target.keys).filter((each) => each.key === key.key))
+        known = withDetectedTier(known, name, tier);
+    }
+  } catch (error) {
+    if (!(signal.aborted || error instanceof SkipError)) throw error;
+  }
+  return known;
+}
+
+/** Finds the published tier that a response to `GET /usage` shows; `null` in doubt. */
+export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
+  const { limit, remaining, resetAfter, date } = sampleOf(exchange);
+  if (!is2xx(statusOf(exchange)) || limit === null || remaining === null) return null;
+  const tier = tierOfWindow({ limit, remaining, resetAfter, date });
+  const isOfOwnTier = Object.values(tiers).some(({ perHour, perMinute, burst }) =>
+    [perHour, perMinute, perMinute + (burst ?? 0)].includes(limit),
+  );
+  if (tier === null || isOfOwnTier) return null;
+  const quota = usageCountIn(bodyJson(exchange), "tokens")?.limit ?? null;
+  const isConfirmed = quota === publishedTiers[tier].tokensPerMonth;
+  const isAmbiguous = publishedTierNames.some((other) => other !== tier && hasWindowOf(other, limit));
+  return isConfirmed || (quota === null && !isAmbiguous) ? tier : null;
+}
+
+const hasWindowOf = (tier: PublishedTier, limit: number): boolean =>
+  publishedTiers[tier].perHour === limit || publishedTiers[tier].perMinute === limit;

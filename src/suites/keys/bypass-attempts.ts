@@ -1,0 +1,196 @@
+import { getPath } from "../../base/json.ts";
+import { encodedSegment } from "../../base/http.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { RejectedKeyKind } from "../../spec/dimensions.ts";
+import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
+import { encodedFirst, exchangeOn } from "../shared/key-requests/send-requests.ts";
+import { describeStatus, isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
+import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { sendSigned } from "../authentication/signing.ts";
+
+// This file tests whether an unusual spelling of a path bypasses the check of the key.
+
+const since = "1.2";
+
+const spellings = {
+  "with its id percent-encoded": (agent) => {
+    const id = encodedFirst(agent);
+    return id === null ? null : `/agents/${id}/invoke`;
+  },
+  "with a slash at its end": (agent) => `/agents/${encodedSegment(agent)}/invoke/`,
+  "with two slashes": (agent) => `/agents//${encodedSegment(agent)}/invoke`,
+  "with its last word in upper case": (agent) => `/agents/${encodedSegment(agent)}/INVOKE`,
+} as const satisfies Readonly<Record<string, (agent: string) => string | null>>;
+
+type Spelling = keyof typeof spellings;
+
+interface SpelledOtherwise {
+  readonly kind: RejectedKeyKind;
+  readonly spelling: Spelling;
+  readonly exchange: Exchange;
+}
+
+interface SpellingsTried {
+  readonly tried: readonly SpelledOtherwise[];
+}
+
+const otherSpellingsTried = probe(
+  "keys that the target must refuse invoke an agent by another spelling of its path",
+  { requests: 0, stage: "limits", since },
+  async (context): Promise<SpellingsTried> => {
+    const { client, target } = context;
+    const tried: SpelledOtherwise[] = [];
+    for (const { kind, agent, key } of usersOf(context))
+      for (const [spelling, spell] of Object.entries(spellings) as [Spelling, (agent: string) => string | null][]) {
+        const path = spell(agent);
+        if (path === null) continue;
+        const options = { json: { query: "Hello." }, unpaced: target.clock === null };
+        const exchange =
+          key === null
+            ? await client.send("POST", path, { ...options, authorization: null })
+            : await client.as(key).send("POST", path, options);
+        tried.push({ kind, spelling, exchange });
+      }
+    return { tried };
+  },
+);
+
+function usersOf(context: ProbeContext) {
+  const { target } = context;
+  const { answering } = target.agents;
+  const oneAgent = resolveKey("keys.oneAgent", target);
+  const users = [
+    { kind: "a read-only key", agent: answering, key: resolveKey("keys.readOnly", target) },
+    { kind: "a key of another agent", agent: otherAgent(context, oneAgent?.agents ?? []), key: oneAgent },
+    { kind: "an expired key", agent: answering, key: resolveKey("keys.expired", target) },
+  ] as const;
+  const anonymous = { kind: "no key", agent: answering, key: null } as const;
+  const all = [...users.filter(({ key }) => key !== null), ...(hasFewRequests(target) ? [] : [anonymous])];
+  return all.flatMap(({ agent, ...user }) => (agent === undefined ? [] : [{ ...user, agent }]));
+}
+
+/** Whether an agent ran. Status 200 alone proves nothing: some servers send it for unknown paths. */
+const hasResult = (exchange: Exchange): boolean =>
+  isSuccess(exchange) &&
+  [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);
+
+function judgeSpellings(kind: RejectedKeyKind, plain: Exchange | null, { tried }: SpellingsTried): Finding<never> {
+  const own = tried.filter((each) => each.kind === kind);
+  if (own.length === 0) return inapplicable(`${kind} was not tried`);
+  if (!wasRejected(plain)) return inapplicable(`${kind} is not refused by an invoke`);
+  const served = own.find(({ exchange }) => hasResult(exchange));
+  if (served === undefined) return holds();
+  return breach(
+    `${kind} does not invoke an agent by a path ${served.spelling}`,
+    describeStatus(served.exchange),
+    served.exchange,
+    plain,
+  );
+}
+
+const options = { as: "other spellings of the path", since } as const;
+
+export const spellingChecksOfAuthentication: readonly Check[] = [
+  check(
+    "AUTH-2",
+    { spelled: otherSpellingsTried, sent: unauthenticatedSent },
+    ({ spelled, sent }) => judgeSpellings("no key", exchangeOn(sent, "invoke", "no key"), spelled),
+    options,
+  ),
+  check(
+    "AUTH-4",
+    { spelled: otherSpellingsTried, sent: expiredKeySent },
+    ({ spelled, sent }) => judgeSpellings("an expired key", exchangeOn(sent, "invoke", "an expired key"), spelled),
+    options,
+  ),
+];
+
+export const spellingChecksOfKeys: readonly Check[] = [
+  check(
+    "KEY-5",
+    { spelled: otherSpellingsTried, reader: readOnlyKeyTried },
+    ({ spelled, reader }) => judgeSpellings("a read-only key", reader.invoked, spelled),
+    options,
+  ),
+  check(
+    "KEY-6",
+    { spelled: otherSpellingsTried, agents: oneAgentKeyTried },
+    ({ spelled, agents: { other } }) => {
+      const kind = "a key of another agent";
+      return judgeSpellings(kind, other === null ? null : exchangeOn(other, "invoke", kind), spelled);
+    },
+    options,
+  ),
+];
+
+// This file tests that signing gives a key no additional rights. For example, a read-only key still cannot invoke an
+// agent.
+
+interface SignedUses {
+  readonly reader: Exchange | null;
+  readonly oneAgent: Exchange | null;
+  readonly expired: Exchange | null;
+}
+
+const restrictedKeysSigned = probe(
+  "keys that the target must refuse are used in signed requests",
+  { needs: ["signing"], requests: 0, stage: "limits", since },
+  async (context): Promise<SignedUses> => {
+    const { target } = context;
+    const expired = resolveKey("keys.expired", target);
+    const oneAgent = resolveKey("keys.oneAgent", target);
+    const other = otherAgent(context, oneAgent?.agents ?? []);
+    return {
+      reader: await invokeSigned(context, resolveKey("keys.readOnly", target), target.agents.answering),
+      oneAgent: await invokeSigned(context, oneAgent, other),
+      expired: expired === null ? null : await sendSigned(context, expired, "GET", "/usage"),
+    };
+  },
+);
+
+const invokeSigned = async (
+  context: ProbeContext<"signing">,
+  key: ReturnType<typeof resolveKey>,
+  agent: string | undefined,
+): Promise<Exchange | null> =>
+  key === null || agent === undefined
+    ? null
+    : sendSigned(context, key, "POST", agentPath(agent, "invoke"), JSON.stringify({ query: "Hello." }));
+
+function judgeSignedUse(signed: Exchange | null, plain: Exchange | null): Finding<never> {
+  if (signed === null || !wasRejected(plain))
+    return inapplicable("the key is not rejected without a signature, or was not tried");
+  if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
+  return isSuccess(signed)
+    ? breach("a signature does not extend what a key may do", outcomeOf(signed), signed, plain)
+    : holds();
+}
+
+const signedOptions = { as: "signed", since } as const;
+
+export const expiredKeySignedCheck: Check = check(
+  "AUTH-4",
+  { signing: restrictedKeysSigned, sent: expiredKeySent },
+  ({ signing: { expired }, sent }) => judgeSignedUse(expired, exchangeOn(sent, "usage")),
+  signedOptions,
+);
+
+export const signedUseChecks: readonly Check[] = [
+  check(
+    "KEY-5",
+    { signing: restrictedKeysSigned, tried: readOnlyKeyTried },
+    ({ signing: { reader }, tried: { invoked } }) => judgeSignedUse(reader, invoked),
+    signedOptions,
+  ),
+  check(
+    "KEY-6",
+    { signing: restrictedKeysSigned, tried: oneAgentKeyTried },
+    ({ signing: { oneAgent }, tried: { other } }) => judgeSignedUse(oneAgent, other && exchangeOn(other, "invoke")),
+    signedOptions,
+  ),
+];

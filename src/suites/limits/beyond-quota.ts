@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import type { ProbeContext } from "../../run/probe.ts";
+import type { Client } from "../../run/send/client.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { eventsOfType } from "../deliveries/events.ts";
+import { fillAgentId, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { agentIdOf, awaitUnexpected } from "../webhooks/create-webhook.ts";
+import { helloBody, unpaced } from "./exhaust.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+
+export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
+  const value = getPath(usageField(bodyJson(reading), "tokens"), name);
+  return isSuccess(reading) && typeof value === "number" ? value : null;
+}
+
+/**
+ * The document shows no status for a request beyond the token quota (LIM-20). Therefore, 402, 403 and 429 all count as
+ * a refusal.
+ */
+export const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
+
+export interface BatchBeyondQuota {
+  readonly before: Exchange;
+  readonly submitted: Exchange;
+  readonly after: Exchange;
+  readonly completed: readonly Delivery[];
+  readonly control: Exchange;
+}
+
+/** Requests that this test sends: two `GET /usage`, one batch, one `GET /operations/{id}` and one invoke. */
+const requestsAroundBatch = 5;
+
+const starts = {
+  batch: (query: string): object => ({ batch: [{ query }] }),
+  operation: (query: string): object => ({ query }),
+} as const;
+
+/**
+ * After a refused invoke, starts a batch or an operation and polls until its end. Returns `null` if the user stated no
+ * path for `start`.
+ */
+export async function submitBatchBeyond(
+  context: ProbeContext<"keys.nearQuota" | "agents.answering">,
+  refusal: Exchange | null,
+  start: keyof typeof starts = "batch",
+): Promise<BatchBeyondQuota | null | undefined> {
+  const { client, given, target, time } = context;
+  const path = target.paths[start];
+  if (path === null) return null;
+  if (refusal === null || !isRefusal(refusal)) return undefined;
+  if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
+  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
+  const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
+  const query = `Hello. ${randomUUID()}`;
+  // Without a test clock, avoids the `webhooked` agent. Its new deliveries could mix with late retries of earlier
+  // deliveries.
+  const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
+  const before = await own.send("GET", "/usage");
+  const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
+  const id = startedId(submitted);
+  if (id !== null) await pollToEnd(own, id, time);
+  const after = await own.send("GET", "/usage");
+  const completed = isSuccess(submitted) ? await completedOf(query, context) : [];
+  return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
+}
+
+/** Returns a client that never waits for a limit to reset. Waiting for the monthly token quota could take weeks. */
+function withoutPacing(client: Client): Client {
+  return {
+    ...client,
+    send: (method, path, options) => client.send(method, path, { ...options, ...unpaced }),
+    invoke: (agent, body, options) => client.invoke(agent, body, { ...options, ...unpaced }),
+  };
+}
+
+async function completedOf(query: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
+  if (target.webhooks === null || !time.canAdvance) return [];
+  const opened = await receiver();
+  await awaitUnexpected(time);
+  return eventsOfType(opened.deliveries(), "agent.completed").filter((each) => queryOfDelivery(each) === query);
+}
+
+/**
+ * Usage can show tokens of earlier requests late. Only a usage count above `accountedTokens` certainly includes tokens
+ * of the batch.
+ */
+export function judgeBatchBeyond(
+  batched: BatchBeyondQuota | null | undefined,
+  what: keyof typeof starts,
+  accountedTokens: number | null,
+): Finding<never> {
+  if (batched === null) return inapplicable(`the path of this ${what} is not known`);
+  if (batched === undefined) return unproven(`no ${what} followed an invoke that was refused for its tokens (LIM-19)`);
+  const { before, submitted, after, completed, control } = batched;
+  if (!isRefusal(control)) return unproven(`an invoke after the ${what} was not refused (${outcomeOf(control)})`);
+  if (isRefusal(submitted)) return holds();
+  if (!isSuccess(submitted)) return unproven(`the ${what} was neither accepted nor refused (${outcomeOf(submitted)})`);
+  const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
+  if (first === null || last === null) return unproven(`usage does not show the tokens that the ${what} used (USE-4)`);
+  const isOfBatch = accountedTokens !== null && last > Math.max(first, accountedTokens);
+  const growth = isOfBatch ? `\`tokens.used\` grew from ${first} to ${last}` : null;
+  const spent = growth ?? reportedTokens(completed);
+  if (spent === null && last > first) return unproven("usage may show the tokens of earlier requests late");
+  if (spent === null) return holds();
+  return breach(
+    `no ${what} uses tokens once those of the month are used up, as no invoke does`,
+    `${outcomeOf(submitted)}, and ${spent}, between two refused invokes`,
+    submitted,
+    after,
+    control,
+  );
+}
+
+function reportedTokens(completed: readonly Delivery[]): string | null {
+  const tokens = completed.map((each) => getPath(deliveryJson(each), "data", "tokens_used"));
+  const found = tokens.filter((each) => typeof each === "number").find((each) => each > 0);
+  return found === undefined ? null : `\`agent.completed\` of its entry reports ${found} tokens`;
+}

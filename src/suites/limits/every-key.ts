@@ -1,0 +1,114 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import { isHourLimit, isMinuteLimit } from "../../rules/limits/header-rules.ts";
+import { isAdmitted, isRefused, type Sample } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.ts";
+import { requestsLeaving } from "../headers/value-sequences.ts";
+import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { countedReadIn } from "./key-history.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+
+/** Minimum number of consecutive requests to judge. Fewer requests prove nothing. */
+const minInRow = 4;
+
+function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {
+  const countedRead = countedReadIn(all);
+  const rows: Sample[][] = [[]];
+  for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples)) {
+    const row = rows.at(-1);
+    const last = row?.at(-1);
+    const counts = sample.kind === "invoke" || sample.kind === countedRead;
+    const isAlone = isAfterAll && isBeforeNext;
+    if (sample.kind === "health" && isAlone) continue;
+    if (!counts || !isAdmitted(sample) || !isAlone) rows.push([]);
+    else if (last === undefined) row?.push(sample);
+    else if (isSameWindow(last, sample) && !mayCountBetween(all, last, sample)) row?.push(sample);
+    else rows.push([sample]);
+  }
+  return rows.filter(({ length }) => length >= minInRow);
+}
+
+const isAtLimit = ({ remaining, limit }: Sample): boolean => remaining !== null && remaining === limit;
+
+function cannotBeGivenBack(row: readonly Sample[], { samples, limits, unjudged = [] }: KeySamples, hasClock: boolean) {
+  const [first, last] = [row[0], row.at(-1)];
+  if (first === undefined || last === undefined || limits === null) return false;
+  const windowMs = isHourLimit(first.limit, limits) ? hourMs : minuteMs;
+  const refilled = 1 + Math.ceil((((first.limit ?? 0) * 1000) / windowMs) * elapsedSeconds(first, last, hasClock).max);
+  return row.length - 1 > refilled + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
+}
+
+/** Judges HDR-12 for every key: `Remaining` must not stay at the limit. */
+export function judgeEveryKeyCounted(all: AllSamples): Finding<never> {
+  const rows = all.keys.map((key) => ({ key, rows: countedRows(key, all) }));
+  const limitsThatFall = new Set(rows.flatMap((each) => each.rows.flatMap(([first]) => countedLimit(first))));
+  if (limitsThatFall.size === 0) return inapplicable("no key shows that `Remaining` falls with the first request");
+  for (const { key, rows: own } of rows) {
+    const row = own.find(
+      (each) => limitsThatFall.has(each[0]?.limit ?? 0) && cannotBeGivenBack(each, key, all.hasClock),
+    );
+    if (row === undefined || !key.samples.filter(({ remaining }) => remaining !== null).every(isAtLimit)) continue;
+    return breach(
+      "`Remaining` falls by 1 with each request, whatever key it has",
+      `with the key ${key.key}, it stays at ${row[0]?.limit} over ${row.length} requests in a row (${row[0]?.id} to ${row.at(-1)?.id})`,
+    );
+  }
+  return holds();
+}
+
+const countedLimit = (first: Sample | undefined): number[] =>
+  first?.limit !== undefined && first.limit !== null && first.remaining === first.limit - 1 ? [first.limit] : [];
+
+export const everyKeyCountedCheck: Check = check("HDR-12", allSamples, judgeEveryKeyCounted, {
+  as: "every key",
+  since: "1.2",
+});
+
+interface RetriedRefusal {
+  readonly refusal: Sample;
+  readonly next: Sample;
+}
+
+/** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ slightly from ours. */
+const slackSeconds = 2;
+
+/** Whether a rate limit refused the request, not the concurrency limit or the month's tokens. */
+const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
+  isRefused(sample) &&
+  sample.remaining === 0 &&
+  (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
+
+function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples): RetriedRefusal[] {
+  if (limits === null) return [];
+  const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
+  return placed.flatMap(({ sample: refusal, isAfterAll, isBeforeNext }, index) => {
+    const after = placed[index + 1];
+    const seconds = refusal.retryAfterSeconds;
+    if (after === undefined || seconds === null || !isAfterAll || !isBeforeNext) return [];
+    const { sample: next } = after;
+    if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, all.hasClock).min < seconds + slackSeconds)
+      return [];
+    return mayCountBetween(all, refusal, next) ? [] : [{ refusal, next }];
+  });
+}
+
+/** Judges LIM-13: once `retry_after` has passed, the target admits the next request. */
+export function judgeEveryRetry(all: AllSamples): Finding<never> {
+  let count = 0;
+  for (const key of all.keys) {
+    for (const { refusal, next } of retriedRefusals(key, all)) {
+      if (key.limits !== null && isRateRefusal(next, key.limits)) {
+        const passed = elapsedSeconds(refusal, next, all.hasClock).min;
+        return breach(
+          `a request is admitted after \`retry_after\`, ${refusal.retryAfterSeconds} s`,
+          `429, ${Math.floor(passed)} s after the refusal and with no request in between (${refusal.id}, ${next.id}, key ${key.key})`,
+        );
+      }
+      count += 1;
+    }
+  }
+  return count > 0 ? holds() : inapplicable("no key was left alone for the `retry_after` of a refusal");
+}
+
+export const everyRetryCheck = check("LIM-13", allSamples, judgeEveryRetry, { as: "every refusal", since: "1.2" });

@@ -15,7 +15,7 @@ import type { Night } from "../history/night.ts";
 
 /**
  * Texts that try to break out of a format: they end or open an element, contain a command, or have characters that cannot be displayed.
- * `src/report/hostile.test.ts` tries each text in every format, and `inspect-pages.ts` tries all of them in every page.
+ * `src/report/hostile.test.ts` tries each text in every format, and `view-pages.ts` tries all of them in every page.
  */
 export const hostileTexts = {
   "a script": "<script>owned = true</script>",

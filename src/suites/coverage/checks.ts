@@ -202,11 +202,7 @@ export const bodyCornerChecks: readonly Check[] = [
         coverageProbe: null,
       },
       noun: "requests",
-      members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((each) => hasNoObject(each, all)),
-          all,
-        ),
+      members: ({ all }) => responseCases(all, all.exchanges, (each) => hasNoObject(each, all)),
       // Ignores statuses, such as 401, that a server or gateway may send before it reads the body.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;

@@ -85,11 +85,7 @@ const checkEveryError = <const K extends JudgedId>(
       matrix: errorMatrix("error"),
       whenEmpty: noErrors(),
       ...options,
-      members: ({ all }) =>
-        responseCases(
-          errorResponses(all).filter((each) => isCovered(each, all)),
-          all,
-        ),
+      members: ({ all }) => responseCases(all, errorResponses(all), (each) => isCovered(each, all)),
     },
   );
 
@@ -150,7 +146,7 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
 const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
-    members: ({ all }) => responseCases(withDocumentedCode(all), all),
+    members: ({ all }) => responseCases(all, withDocumentedCode(all)),
     judge,
     whenEmpty: unproven("no response had a documented code"),
   });

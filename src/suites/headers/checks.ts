@@ -45,10 +45,7 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
     {
       matrix: responseMatrix(`every ${what}`, cells),
       members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((each) => each.answer.kind === "answered" && of(each, all)),
-          all,
-        ),
+        responseCases(all, all.exchanges, (each) => each.answer.kind === "answered" && of(each, all)),
       judge: (exchange) => {
         const missing = missingHeadersOf(exchange);
         if (missing.length === 0) return null;
@@ -65,10 +62,7 @@ const checkForm = (clause: HeaderClauseId): Check =>
     {
       matrix: { description: "every response that has a rate-limit header", cells: [], coverageProbe: null },
       members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((one) => missingHeadersOf(one).length < rateLimitHeaders.length),
-          all,
-        ),
+        responseCases(all, all.exchanges, (one) => missingHeadersOf(one).length < rateLimitHeaders.length),
       judge: (one) => {
         const malformed = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
         const first = malformed.find(({ name }) => headerFormClauseOf(name) === clause);
@@ -182,11 +176,7 @@ const checks: readonly Check[] = [
     { all: allExchanges },
     {
       matrix: responseMatrix("every 429", cellsOf([429])),
-      members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((one) => hasStatus(one, 429)),
-          all,
-        ),
+      members: ({ all }) => responseCases(all, all.exchanges, (one) => hasStatus(one, 429)),
       judge: (one) => {
         const [header] = headerValues(one, "Retry-After");
         const seconds = retryAfterSeconds(one);

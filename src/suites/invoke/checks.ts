@@ -206,11 +206,10 @@ export const invoke = suite("Invoke", [
       ),
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
-          exchangesOf(all, "invoke").filter(
-            // A rejection counts only if the server accepts the same request without parameters.
-            (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
-          ),
           all,
+          exchangesOf(all, "invoke"),
+          // A rejection counts only if the server accepts the same request without parameters.
+          (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
         ),
       judge: (exchange) => {
         if (isSuccess(exchange)) return null;

@@ -87,10 +87,10 @@ function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Ex
   const isAnswered = ({ agent, fields }: LegalCall): boolean =>
     answered.some((each) => each.agent === agent && each.fields.isSubsetOf(fields));
   return responseCases(
+    all,
     calls
       .filter((each) => !each.hasQuery && isAnswered(each) && rejected.isDisjointFrom(each.fields))
       .map(({ exchange }) => exchange),
-    all,
   );
 }
 

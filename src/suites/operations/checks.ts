@@ -77,7 +77,7 @@ const checkHandles = (clause: HandleClause): Check =>
         const handles = [...starts, ...others].filter(
           (each) => each.key !== null && isSuccess(each) && isHandle(each) && !hasNonJsonBody(each),
         );
-        return responseCases(handles, all);
+        return responseCases(all, handles);
       },
       judge: (exchange) => handleRules[clause](handleOf(exchange), exchange),
       whenEmpty: ({ batch }) =>

@@ -174,10 +174,9 @@ export const requests = suite("Common request rules", [
       ),
       members: ({ all }) =>
         responseCases(
-          specifiedExchanges(all).filter(
-            (each) => statusCodes.some((status) => status === statusOf(each)) && bodyJson(each) !== undefined,
-          ),
           all,
+          specifiedExchanges(all),
+          (each) => statusCodes.some((status) => status === statusOf(each)) && bodyJson(each) !== undefined,
         ),
       judge: (exchange) =>
         mayBeJson(mediaTypeOf(exchange))
@@ -200,10 +199,9 @@ export const requests = suite("Common request rules", [
       ),
       members: ({ all }) =>
         responseCases(
-          all.exchanges.filter(
-            (each) => endpointOf(each) === "stream" && hasStatus(each, 200) && acceptsEventStream(each),
-          ),
           all,
+          all.exchanges,
+          (each) => endpointOf(each) === "stream" && hasStatus(each, 200) && acceptsEventStream(each),
         ),
       judge: (exchange) =>
         mediaTypeOf(exchange) === "text/event-stream"

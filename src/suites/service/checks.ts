@@ -42,8 +42,9 @@ export const service = suite("What the service does", [
       ),
       members: ({ all }) =>
         responseCases(
-          specifiedExchanges(all).filter((each) => isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each)),
           all,
+          specifiedExchanges(all),
+          (each) => isDocumented(each) && hasWholeBody(each) && !isOpenedStream(each),
         ),
       judge: (exchange) => {
         const other = describeNonJson(exchange);
@@ -65,10 +66,7 @@ export const service = suite("What the service does", [
     {
       matrix: responseMatrix("every response 200 of stream", responseCells([200], ["stream"])),
       members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200)),
-          all,
-        ),
+        responseCases(all, all.exchanges, (each) => endpointOf(each) === "stream" && hasStatus(each, 200)),
       judge: (exchange) =>
         isEventStream(exchange)
           ? null

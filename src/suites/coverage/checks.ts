@@ -16,7 +16,7 @@ import {
   hasValidKey,
   exchangesOf,
 } from "../shared/all-exchanges.ts";
-import { responseCases } from "../shared/cases.ts";
+import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
@@ -45,7 +45,7 @@ const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
       as: rule.as,
       since: rule.since ?? "1.1",
       noun: "requests",
-      matrix: { description: rule.requests, cells: [], coverageProbe: null },
+      matrix: emptyMatrix(rule.requests),
       members: (evidence) =>
         generatedWithControl(evidence)
           .filter(({ row }) => rule.isCovered(row, evidence))
@@ -196,11 +196,7 @@ export const bodyCornerChecks: readonly Check[] = [
     "REQ-11",
     { all: allExchanges, corners: cornersRequested },
     {
-      matrix: {
-        description: "every POST with a valid key and a body that is no JSON object",
-        cells: [],
-        coverageProbe: null,
-      },
+      matrix: emptyMatrix("every POST with a valid key and a body that is no JSON object"),
       noun: "requests",
       members: ({ all }) => responseCases(all, all.exchanges, (each) => hasNoObject(each, all)),
       // Ignores statuses, such as 401, that a server or gateway may send before it reads the body.
@@ -303,7 +299,7 @@ export const healthCornerChecks: readonly Check[] = [
   checkEvery("HLT-15", allExchanges, {
     as: "in every state",
     since: "1.1",
-    matrix: { description: "every health check while a limit of the key is used up", cells: [], coverageProbe: null },
+    matrix: emptyMatrix("every health check while a limit of the key is used up"),
     members: (all) =>
       healthInStates(all)
         .filter((each) => each.answer.kind === "answered")

@@ -16,7 +16,7 @@ import {
 } from "../../spec/headers.ts";
 import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
-import { responseCases, responseCells, responseMatrix } from "../shared/cases.ts";
+import { responseCases, responseCells, responseMatrix, emptyMatrix } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
@@ -60,7 +60,7 @@ const checkForm = (clause: HeaderClauseId): Check =>
     clause,
     { all: allExchanges },
     {
-      matrix: { description: "every response that has a rate-limit header", cells: [], coverageProbe: null },
+      matrix: emptyMatrix("every response that has a rate-limit header"),
       members: ({ all }) =>
         responseCases(all, all.exchanges, (one) => missingHeadersOf(one).length < rateLimitHeaders.length),
       judge: (one) => {

@@ -17,7 +17,7 @@ import type { ReadingOf } from "../../spec/clauses.ts";
 import { type HeaderClauseId, headerFormClauses } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shared/all-exchanges.ts";
-import { responseCell } from "../shared/cases.ts";
+import { responseCell, emptyMatrix } from "../shared/cases.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
@@ -94,7 +94,7 @@ const checkSamples = <const K extends HeaderClauseId, T extends { readonly sampl
     { samples: allSamples, all: allExchanges },
     {
       ...more,
-      matrix: { description, cells: [], coverageProbe: null },
+      matrix: emptyMatrix(description),
       judge: (subject) => {
         const mismatch = judge(subject);
         if (typeof mismatch !== "string") return mismatch;

@@ -14,7 +14,7 @@ import {
 } from "../shared/all-exchanges.ts";
 import { cornersRequested } from "../coverage/probe.ts";
 import { streamed } from "../stream/probes.ts";
-import { responseCases } from "../shared/cases.ts";
+import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 
 const leftOut = z.never().exactOptional();
@@ -102,11 +102,7 @@ export const withoutQueryCheck: Check = checkEvery(
   {
     as: "every",
     since: "1.1",
-    matrix: {
-      description: "every invoke with a valid key whose only mistake is that `query` is absent",
-      cells: [],
-      coverageProbe: null,
-    },
+    matrix: emptyMatrix("every invoke with a valid key whose only mistake is that `query` is absent"),
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
@@ -127,11 +123,7 @@ export const streamWithoutQueryCheck: Check = checkEvery(
   {
     as: "every",
     since: "1.2",
-    matrix: {
-      description: "every stream with a valid key whose only mistake is that `query` is absent",
-      cells: [],
-      coverageProbe: null,
-    },
+    matrix: emptyMatrix("every stream with a valid key whose only mistake is that `query` is absent"),
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "stream"),
     judge: (exchange) => {

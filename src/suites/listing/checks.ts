@@ -7,7 +7,14 @@ import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { type Check, check, checkEvery, type ClauseCase, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, checkEverySuccess, fieldMatrix, type JudgedResponse, judgeOk } from "../shared/cases.ts";
+import {
+  bodyCases,
+  checkEverySuccess,
+  fieldMatrix,
+  type JudgedResponse,
+  judgeOk,
+  emptyMatrix,
+} from "../shared/cases.ts";
 import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
 import {
   listingOf,
@@ -119,7 +126,7 @@ export const listing = suite("List agents", [
   checkEvery("LST-3", allExchanges, {
     as: "past the end",
     since: "1.2",
-    matrix: { description: "every list of a page past the end", cells: [], coverageProbe: null },
+    matrix: emptyMatrix("every list of a page past the end"),
     members: (all) => listCases(all).filter(({ subject }) => subject.isOpen && isPastTheEnd(subject.exchange)),
     judge: ({ root }) => presentFieldMismatch(getPath(root, "pagination")),
     whenEmpty: inapplicable("no page past the end was listed with a `pagination`"),

@@ -10,7 +10,7 @@ import {
   inapplicable,
 } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import { responseCases } from "../shared/cases.ts";
+import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import {
   batchLength,
@@ -66,11 +66,7 @@ const checkHandles = (clause: HandleClause): Check =>
     { all: allExchanges, batch: batchSubmitted },
     {
       also: [longBatchSubmitted],
-      matrix: {
-        description: "every operation handle that a batch, or the start of an operation, is answered with",
-        cells: [],
-        coverageProbe: null,
-      },
+      matrix: emptyMatrix("every operation handle that a batch, or the start of an operation, is answered with"),
       members: ({ all, batch }) => {
         const starts = startsOf(batch);
         const others = exchangesOf(all, "batch").filter((each) => !starts.some(({ id }) => each.id === id));

@@ -14,6 +14,7 @@ import type { Probe } from "../../run/probe.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { RequirementSet } from "../../spec/clause.ts";
+import { emptyMatrix } from "../shared/cases.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
@@ -44,7 +45,7 @@ export const relation = <const K extends JudgedId, const P extends Probe | Probe
     ...(as !== undefined && { as }),
     since,
     also,
-    matrix: { description: `every pair of the run: ${between}`, cells: [], coverageProbe: null },
+    matrix: emptyMatrix(`every pair of the run: ${between}`),
     noun: "pairs",
     members: (evidence: EvidenceOf<P>) =>
       pairs(evidence).map((pair) => ({

@@ -101,6 +101,8 @@ export const responseMatrix = (description: string, cells: readonly DocumentedCe
   coverageProbe,
 });
 
+export const emptyMatrix = (description: string): CoverageMatrix => ({ description, cells: [], coverageProbe: null });
+
 const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   of,
   kind: String(status),
@@ -166,7 +168,7 @@ const matrixByKind: {
     coverageProbe: null,
   }),
   error: ({ form, status }) => errorMatrix(`error in ${form}`, status === null ? errorStatuses : [status]),
-  anywhere: () => ({ description: "every place where it occurs", cells: [], coverageProbe: null }),
+  anywhere: () => emptyMatrix("every place where it occurs"),
 };
 
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {

@@ -11,7 +11,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { batchTokensCheck } from "../operations/checks.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { bodyCases, checkEverySuccess, checkFields, fieldMatrix, judgeOk } from "../shared/cases.ts";
+import { bodyCases, checkEverySuccess, checkFields, fieldMatrix, judgeOk, emptyMatrix } from "../shared/cases.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   everyUsageRead,
@@ -89,7 +89,7 @@ export const usage = suite("Read usage", [
     {
       as: "every key",
       since: "1.1",
-      matrix: { description: "every usage report of a key whose tier is known", cells: [], coverageProbe: null },
+      matrix: emptyMatrix("every usage report of a key whose tier is known"),
       members: ({ all, keys: { quotas } }) =>
         bodyCases("usage", all, isSuccess).flatMap(({ subject: { exchange }, ...member }) => {
           const quota = quotas[exchange.key ?? ""];

@@ -11,7 +11,7 @@ import { need } from "../../run/skip-reason.ts";
 import { eventTypeOf, isPublishedEvent } from "../deliveries/events.ts";
 import { allDeliveries } from "../deliveries/probes.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { responseCell } from "../shared/cases.ts";
+import { responseCell, emptyMatrix } from "../shared/cases.ts";
 import { rejectedReceiverAddress } from "../shared/acceptance.ts";
 import {
   describeFields,
@@ -247,7 +247,7 @@ export const webhooks = suite("Webhooks", [
     "WHK-9",
     { all: allExchanges, hooked: invokedWithWebhooks },
     {
-      matrix: { description: "every response with webhook metrics", cells: [], coverageProbe: null },
+      matrix: emptyMatrix("every response with webhook metrics"),
       members: (evidence) =>
         allMetrics(evidence.all, evidence.hooked).map((each) => ({
           cell: responseCell(each.exchange, evidence.all),

@@ -37,11 +37,6 @@ interface ChoiceOptions {
   readonly seed: number;
 }
 
-interface ChosenRows {
-  readonly all: readonly Row[];
-  readonly sent: readonly Row[];
-}
-
 interface SendingTime {
   readonly leftMs: number;
   readonly perRequestMs: number;
@@ -69,7 +64,7 @@ const byKey = (rows: readonly Row[]): Row[] =>
     .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 
-export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
+export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions) {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
   const rows = all.filter(hasFreshKey);

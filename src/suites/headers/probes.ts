@@ -149,15 +149,7 @@ export function countReturnable(samples: readonly Sample[], from: Sample, to: Sa
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
 }
 
-export interface RoundFall {
-  readonly fell: number;
-  readonly expected: number;
-  readonly mayRegain: number;
-  readonly shown: readonly number[];
-  readonly from: number;
-}
-
-export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
+export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound) {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;

@@ -65,11 +65,6 @@ export const everyKeyCountedCheck: Check = check("HDR-12", allSamples, judgeEver
   since: "1.2",
 });
 
-interface RetriedRefusal {
-  readonly refusal: Sample;
-  readonly next: Sample;
-}
-
 /** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ slightly from ours. */
 const slackSeconds = 2;
 
@@ -79,7 +74,7 @@ const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
   sample.remaining === 0 &&
   (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
 
-function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples): RetriedRefusal[] {
+function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples) {
   if (limits === null) return [];
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: refusal, isAfterAll, isBeforeNext }, index) => {

@@ -45,11 +45,6 @@ export interface SlotsHeld {
   readonly after: Exchange;
 }
 
-interface HeldSlots extends Pick<SlotsHeld, "held" | "extra" | "health"> {
-  readonly during: Exchange | null;
-  readonly submitted: Exchange | null;
-}
-
 type SlotContext = TierProbeContext<"agents.slow" | "agents.answering">;
 
 export const slotsHeld = tierProbe(
@@ -93,11 +88,7 @@ export const slotsHeld = tierProbe(
   },
 );
 
-async function holdWithSlowInvokes(
-  context: SlotContext,
-  elsewhere: (() => PendingExchange)[],
-  tripMs: number,
-): Promise<HeldSlots> {
+async function holdWithSlowInvokes(context: SlotContext, elsewhere: (() => PendingExchange)[], tripMs: number) {
   const { client, given, tested, time, recorder } = context;
   const { concurrent, perMinute } = tested.limits;
   const [own, other] = [client.as(tested.key), tested.siblingKey === null ? null : client.as(tested.siblingKey)];

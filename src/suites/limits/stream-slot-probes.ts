@@ -25,15 +25,9 @@ import {
 import { requireEndpoint } from "./timed-retry.ts";
 
 /**
- * Exchanges of a key that opens more failing streams than it has concurrency slots. If the server never frees slots,
- * the last streams get a 429.
+ * Opens more failing streams than the key has concurrency slots. If the server never frees slots, the last streams get
+ * a 429.
  */
-export interface FailedStreamsBeyondSlots {
-  readonly before: Exchange;
-  readonly failed: readonly Exchange[];
-  readonly after: Exchange;
-}
-
 export const failedStreamsBeyondSlots = tierProbe(
   "more streams end in an error than there are slots",
   {
@@ -41,7 +35,7 @@ export const failedStreamsBeyondSlots = tierProbe(
     stage: "concurrency",
     ...requestsAndWait((tries) => tries + 2),
   },
-  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
+  async ({ client, given, tested: { key, limits }, time, recorder }) => {
     requireEndpoint("stream", { client, recorder });
     const own = client.as(key);
     const agent = given["agents.answering"];

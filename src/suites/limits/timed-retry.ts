@@ -49,13 +49,8 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-export interface StartState {
-  readonly beganFresh: boolean;
-  readonly idleSinceMs: number | null;
-}
-
 /** Advances the test clock, if any, until no earlier request counts towards the key's limits. */
-export async function expireEarlierUse(context: LimitsProbeContext): Promise<StartState> {
+export async function expireEarlierUse(context: LimitsProbeContext) {
   requireEndpoint("invoke", context);
   const {
     tested: { key, limits },

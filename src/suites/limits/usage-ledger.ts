@@ -14,10 +14,6 @@ interface ReadInterval {
   readonly key: KeySamples;
 }
 
-interface UsageInterval extends ReadInterval {
-  readonly grown: number;
-}
-
 /** A mismatch of usage and `Remaining` counts only if this many intervals match. Some targets update usage late. */
 const minAgreeing = 2;
 /**
@@ -27,7 +23,7 @@ const minRequests = 2;
 
 /** Judges USE-7: the growth of `requests.used` is equal to the fall of `Remaining`. */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
-  const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
+  const intervals = intervalsOf("usage", samples, all).flatMap((each) => {
     const grown = growthBetween(each.before, each.after);
     return grown === null ? [] : [{ ...each, grown }];
   });

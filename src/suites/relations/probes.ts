@@ -16,16 +16,10 @@ import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
 const since = "1.1";
 
-export interface DegradedInvoked {
-  readonly before: Exchange;
-  readonly invoked: readonly Exchange[];
-  readonly after: Exchange;
-}
-
 export const degradedInvoked = probe(
   "a degraded agent is invoked between two readings of its health",
   { needs: ["agents.degraded"], requests: 1, since },
-  async ({ client, given, target }): Promise<DegradedInvoked> => {
+  async ({ client, given, target }) => {
     const agent = given["agents.degraded"];
     if (requestRoles.some((role) => roleAssignmentOf(target, role)?.agent === agent))
       throw new SkipError("the degraded agent has a role in which it fails or is slow");
@@ -87,22 +81,10 @@ export const timedOutInStream = probe(
   }),
 );
 
-export interface InterleavedSession {
-  readonly texts: readonly string[];
-  readonly opening: Exchange;
-  readonly response: Exchange;
-}
-
-export interface SessionsAtOnce {
-  readonly control: { readonly word: string; readonly response: Exchange };
-  readonly first: InterleavedSession;
-  readonly third: InterleavedSession;
-}
-
 export const sessionsAtOnce = probeIfManyRequests(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: 6, since },
-  async ({ client, given }): Promise<SessionsAtOnce> => {
+  async ({ client, given }) => {
     const textOf = (kind: "word" | "mark"): string => `${kind}-${randomUUID().slice(0, 8)}`;
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()].map((id) => `conf-${id}`);
     const [word, mark, second, third] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];

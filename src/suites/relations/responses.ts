@@ -91,12 +91,7 @@ const pageRelations = [
   ),
 ];
 
-interface UsagePair extends ComparedPair {
-  readonly first: Exchange;
-  readonly second: Exchange;
-}
-
-const usagePairs = (all: AllExchanges): UsagePair[] =>
+const usagePairs = (all: AllExchanges) =>
   splitAtReturns(successesOf(all, "usage"), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
       ofKey

@@ -26,12 +26,7 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
   };
 }
 
-export interface RemainingFall {
-  readonly fell: number;
-  readonly mayRegain: number;
-}
-
-export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
+export function fallBetween(from: Sample, to: Sample) {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
@@ -53,13 +48,7 @@ export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: 
   keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ||
   later.some(({ sentMs, endMs }) => endMs >= from.sentMs && sentMs <= to.endMs);
 
-interface OrderedSample {
-  readonly sample: Sample;
-  readonly isAfterAll: boolean;
-  readonly isBeforeNext: boolean;
-}
-
-export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly OrderedSample[] {
+export function sortAndMarkOverlaps(samples: readonly Sample[]) {
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;
   return sorted.map((sample, index) => {

@@ -21,18 +21,8 @@ const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
-export interface Corruption {
-  readonly word: string;
-  readonly received: string;
-}
-
-export interface EchoedText {
-  readonly found: number;
-  readonly corruptions: readonly Corruption[];
-}
-
 /** Finds the words of {@link unicodeText} in a response. If a word occurs several times, one correct copy is enough. */
-export function findEchoed(text: string): EchoedText {
+export function findEchoed(text: string) {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))
     .filter(({ forms }) => forms.length > 0);

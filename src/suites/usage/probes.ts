@@ -77,10 +77,6 @@ const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly q
     return quota === null ? [] : [{ key, quota }];
   });
 
-export interface KeyQuotas {
-  readonly quotas: Readonly<Record<string, number>>;
-}
-
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -92,7 +88,7 @@ export const everyUsageRead = probe(
     mayDropRequests: true,
     keys: (target) => keysOfKnownQuota(target).map(({ key }) => key),
   },
-  async ({ client, target, discovery, recorder, time }): Promise<KeyQuotas> => {
+  async ({ client, target, discovery, recorder, time }) => {
     const known = keysOfKnownQuota(target);
     const isRead = ({ name }: TargetKey): boolean =>
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");

@@ -127,6 +127,9 @@ function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   );
 }
 
+const usedAndSpare = { used: usedUpKeys, spare: spareMinuteExhausted };
+const everyKey = { as: "every key", since: "1.1" } as const;
+
 function judgeEach(
   { keys }: { readonly keys: readonly UsedUpKey[] },
   judge: (used: UsedUpKey) => Finding<never> | null,
@@ -135,53 +138,49 @@ function judgeEach(
   return keys.map(judge).find((found) => found !== null) ?? holds();
 }
 
-function judgeSlots(
-  given: SpareSlots,
-  judge: (left: Extract<SpareSlots, { kind: "left" }>) => Finding<never>,
-): Finding<never> {
-  if (given.kind === "not needed") return inapplicable(given.reason);
-  if (given.kind === "no agent") return unproven("no agent is known to stream", need("agents.slowStreaming"));
-  if (given.kind === "fast stream")
-    return unproven(
-      `no stream lasts: ${isSuccess(given.stream) ? "`stream_delay_ms` has no effect" : outcomeOf(given.stream)}`,
-      need("agents.slowStreaming"),
-    );
-  return judge(given);
-}
+const checkEachKey = (clause: "LIM-1" | "LIM-2", judge: (used: UsedUpKey) => Finding<never> | null): Check =>
+  check(clause, usedAndSpare, ({ used }) => judgeEach(used, judge), everyKey);
+
+type LeftSlots = Extract<SpareSlots, { kind: "left" }>;
+
+const checkSlots = (
+  clause: "LIM-6" | "LIM-17" | "LIM-18" | "SSE-27",
+  as: string,
+  judge: (left: LeftSlots) => Finding<never>,
+): Check =>
+  check(
+    clause,
+    spareSlotsLeft,
+    (given) => {
+      if (given.kind === "not needed") return inapplicable(given.reason);
+      if (given.kind === "no agent") return unproven("no agent is known to stream", need("agents.slowStreaming"));
+      if (given.kind === "fast stream")
+        return unproven(
+          `no stream lasts: ${isSuccess(given.stream) ? "`stream_delay_ms` has no effect" : outcomeOf(given.stream)}`,
+          need("agents.slowStreaming"),
+        );
+      return judge(given);
+    },
+    { as, since: "1.1" },
+  );
 
 const judgeFree = (after: Exchange | null | undefined, when: string): Finding<never> =>
   after === null || after === undefined ? unproven("no slot was free before") : judgeReleased(after, when);
 
 export const spareKeyChecks: readonly Check[] = [
-  check(
-    "LIM-1",
-    { used: usedUpKeys, spare: spareMinuteExhausted },
-    ({ used }) =>
-      judgeEach(used, ({ history, key }) => {
-        const judged = judgeKeyHistory(history);
-        if (judged.kind === "explained" || judged.breach !== "too many admitted" || judged.limit !== "minute")
-          return null;
-        return breach(`${judged.expected}, on every key`, `${judged.actual}, on the key \`${key}\``);
-      }),
-    { as: "every key", since: "1.1" },
-  ),
-  check(
-    "LIM-2",
-    { used: usedUpKeys, spare: spareMinuteExhausted },
-    ({ used }) =>
-      judgeEach(used, (each) => {
-        const found = findShortfall(each);
-        if (found === null || isShared(found)) return null;
-        return breach(
-          `${each.history.limits.perMinute} requests a minute are admitted`,
-          describeShortfall(each, found),
-        );
-      }),
-    { as: "every key", since: "1.1" },
-  ),
+  checkEachKey("LIM-1", ({ history, key }) => {
+    const judged = judgeKeyHistory(history);
+    if (judged.kind === "explained" || judged.breach !== "too many admitted" || judged.limit !== "minute") return null;
+    return breach(`${judged.expected}, on every key`, `${judged.actual}, on the key \`${key}\``);
+  }),
+  checkEachKey("LIM-2", (each) => {
+    const found = findShortfall(each);
+    if (found === null || isShared(found)) return null;
+    return breach(`${each.history.limits.perMinute} requests a minute are admitted`, describeShortfall(each, found));
+  }),
   check(
     "LIM-9",
-    { used: usedUpKeys, spare: spareMinuteExhausted },
+    usedAndSpare,
     ({ used, spare }) => {
       const shared = judgePartnerUse(spare.between ?? null);
       if (shared !== null) return shared;
@@ -195,83 +194,50 @@ export const spareKeyChecks: readonly Check[] = [
         );
       });
     },
-    { as: "every key", since: "1.1" },
+    everyKey,
   ),
-  check(
-    "LIM-18",
-    spareSlotsLeft,
-    (given) =>
-      judgeSlots(given, ({ streams, extra, isAnsweredMeanwhile, concurrent, after }) => {
-        const refused = streams.find((each) => !isSuccess(each));
-        if (refused !== undefined) return unproven(`not all of ${concurrent} streams opened (${outcomeOf(refused)})`);
-        if (hasStatus(extra, 429) || !isAnsweredMeanwhile) return holds();
-        if (!isSuccess(extra)) return unproven(`the request beyond the streams got ${outcomeOf(extra)}`);
-        if (!streams.every((stream) => continuesAfter(stream, extra.answer.endMs)))
-          return unproven("a stream had ended when one more request was admitted");
-        return breach(
-          `a request beyond ${concurrent} open streams is refused with 429, or waits`,
-          `${outcomeOf(extra)} while all ${concurrent} streams went on`,
-          extra,
-          ...after.slice(0, 1),
-        );
-      }),
-    { as: "spare key", since: "1.1" },
-  ),
-  check(
-    "LIM-6",
-    spareSlotsLeft,
-    (given) =>
-      judgeSlots(given, ({ streams, concurrent, after }) => {
-        const refused = refusals(streams);
-        if (refused.length === 0)
-          return streams.every(isSuccess) ? holds() : unproven(`not all of ${concurrent} streams opened`);
-        const later = after.find(isSuccess);
-        if (later === undefined) return unproven("later requests were refused, too");
-        return judgeTooFew(
-          { concurrent, admitted: streams.filter(isSuccess).length, refused, after: later },
-          "streams",
-        );
-      }),
-    { as: "spare key", since: "1.1" },
-  ),
-  check(
-    "SSE-27",
-    spareSlotsLeft,
-    (given) =>
-      judgeSlots(given, ({ streams, extra, isAnsweredMeanwhile, after, reopened, ended }) => {
-        if (!streams.every(isSuccess)) return unproven("not all streams opened");
-        if (streams.some(({ answer }) => answer.kind === "answered" && answer.ending.kind === "complete"))
-          return unproven("a stream ended before the harness closed it");
-        if (isAnsweredMeanwhile && !hasStatus(extra, 429))
-          return unproven(`one more request was not refused (${outcomeOf(extra)}), so slots cannot be observed`);
-        const closed = "some seconds after all streams were closed";
-        const onSlots = [...reopened, ...(ended === null ? [] : [ended.stream])];
-        const refused = after.some(isSuccess) ? onSlots.find((each) => !isSuccess(each)) : undefined;
-        return judgeFree(refused ?? after.at(-1), closed);
-      }),
-    { as: "spare key", since: "1.1" },
-  ),
-  check(
-    "LIM-17",
-    spareSlotsLeft,
-    (given) =>
-      judgeSlots(given, ({ ended }) => {
-        if (ended === null) return unproven("no slot was free before");
-        if (!isSuccess(ended.stream)) return unproven(`the stream got ${outcomeOf(ended.stream)}`);
-        return judgeFree(ended.afterStream, "after a stream that ended well");
-      }),
-    { as: "spare key, streams", since: "1.1" },
-  ),
-  check(
-    "LIM-17",
-    spareSlotsLeft,
-    (given) =>
-      judgeSlots(given, ({ ended }) => {
-        if (ended === null || !isSuccess(ended.afterStream)) return unproven("no slot was free before");
-        if (ended.badInput === null || !hasStatus(ended.badInput, 400))
-          return unproven("no request without `query` answered 400");
-        return judgeFree(ended.afterInput, "after a request that answered 400");
-      }),
-    { as: "spare key, refused input", since: "1.1" },
-  ),
+  checkSlots("LIM-18", "spare key", ({ streams, extra, isAnsweredMeanwhile, concurrent, after }) => {
+    const refused = streams.find((each) => !isSuccess(each));
+    if (refused !== undefined) return unproven(`not all of ${concurrent} streams opened (${outcomeOf(refused)})`);
+    if (hasStatus(extra, 429) || !isAnsweredMeanwhile) return holds();
+    if (!isSuccess(extra)) return unproven(`the request beyond the streams got ${outcomeOf(extra)}`);
+    if (!streams.every((stream) => continuesAfter(stream, extra.answer.endMs)))
+      return unproven("a stream had ended when one more request was admitted");
+    return breach(
+      `a request beyond ${concurrent} open streams is refused with 429, or waits`,
+      `${outcomeOf(extra)} while all ${concurrent} streams went on`,
+      extra,
+      ...after.slice(0, 1),
+    );
+  }),
+  checkSlots("LIM-6", "spare key", ({ streams, concurrent, after }) => {
+    const refused = refusals(streams);
+    if (refused.length === 0)
+      return streams.every(isSuccess) ? holds() : unproven(`not all of ${concurrent} streams opened`);
+    const later = after.find(isSuccess);
+    if (later === undefined) return unproven("later requests were refused, too");
+    return judgeTooFew({ concurrent, admitted: streams.filter(isSuccess).length, refused, after: later }, "streams");
+  }),
+  checkSlots("SSE-27", "spare key", ({ streams, extra, isAnsweredMeanwhile, after, reopened, ended }) => {
+    if (!streams.every(isSuccess)) return unproven("not all streams opened");
+    if (streams.some(({ answer }) => answer.kind === "answered" && answer.ending.kind === "complete"))
+      return unproven("a stream ended before the harness closed it");
+    if (isAnsweredMeanwhile && !hasStatus(extra, 429))
+      return unproven(`one more request was not refused (${outcomeOf(extra)}), so slots cannot be observed`);
+    const closed = "some seconds after all streams were closed";
+    const onSlots = [...reopened, ...(ended === null ? [] : [ended.stream])];
+    const refused = after.some(isSuccess) ? onSlots.find((each) => !isSuccess(each)) : undefined;
+    return judgeFree(refused ?? after.at(-1), closed);
+  }),
+  checkSlots("LIM-17", "spare key, streams", ({ ended }) => {
+    if (ended === null) return unproven("no slot was free before");
+    if (!isSuccess(ended.stream)) return unproven(`the stream got ${outcomeOf(ended.stream)}`);
+    return judgeFree(ended.afterStream, "after a stream that ended well");
+  }),
+  checkSlots("LIM-17", "spare key, refused input", ({ ended }) => {
+    if (ended === null || !isSuccess(ended.afterStream)) return unproven("no slot was free before");
+    if (ended.badInput === null || !hasStatus(ended.badInput, 400))
+      return unproven("no request without `query` answered 400");
+    return judgeFree(ended.afterInput, "after a request that answered 400");
+  }),
 ];

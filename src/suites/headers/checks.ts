@@ -18,7 +18,14 @@ import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { responseCases, responseCells, responseMatrix, emptyMatrix } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
-import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
+import {
+  allSamples,
+  samplesAndExchanges,
+  concurrentRounds,
+  remainingFallDuring,
+  isImpossibleFall,
+  isUnexplained,
+} from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
 import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeWhetherErrorsCount } from "./value-sequences.ts";
 import { unknownPathRequested } from "../requests/probes.ts";
@@ -143,14 +150,7 @@ const checks: readonly Check[] = [
   ),
   ...headerFormClauses.map(checkForm),
   check("HDR-12", allSamples, judgeFalls),
-  check(
-    "HDR-12",
-    { samples: allSamples, all: allExchanges },
-    ({ samples, all }) => judgeRemainingAfterReads(samples, all),
-    {
-      as: "readings",
-    },
-  ),
+  check("HDR-12", samplesAndExchanges, judgeRemainingAfterReads, { as: "readings" }),
   remainingLedger,
   check("HDR-13", concurrentRounds, ({ rounds }) => {
     const readable = rounds.filter((round) => remainingFallDuring(round) !== null);

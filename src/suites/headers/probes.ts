@@ -6,6 +6,8 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import type { EvidenceOf } from "../../run/judge/check.ts";
 import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
@@ -73,6 +75,9 @@ export const allSamples = probe(
     advancingMs: time.advancingMs(),
   }),
 );
+
+export const samplesAndExchanges = { samples: allSamples, all: allExchanges };
+export type SamplesAndExchanges = EvidenceOf<typeof samplesAndExchanges>;
 
 /**
  * Keeps the `first` earliest and the `last` latest samples by `sentMs`. Drops those that overlap a dropped sample in

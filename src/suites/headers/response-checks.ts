@@ -16,9 +16,9 @@ import { anyOf, need } from "../../run/skip-reason.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";
 import { type HeaderClauseId, headerFormClauses } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shared/all-exchanges.ts";
+import { type AllExchanges, endpointsAtRequestPath } from "../shared/all-exchanges.ts";
 import { responseCell, emptyMatrix } from "../shared/cases.ts";
-import { type AllSamples, allSamples } from "./probes.ts";
+import { type AllSamples, type SamplesAndExchanges, samplesAndExchanges } from "./probes.ts";
 
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
@@ -45,11 +45,6 @@ const samplesWith = (isIncluded: (sample: Sample) => boolean) =>
 const acceptedSamples = samplesWith(isKeyAccepted);
 const forbiddenSamples = samplesWith(({ status }) => status === 403);
 
-interface Evidence {
-  readonly samples: AllSamples;
-  readonly all: AllExchanges;
-}
-
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
@@ -63,7 +58,7 @@ function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) 
       }),
     ),
   );
-  return ({ samples, all }: Evidence): readonly ClauseCase<KeySample>[] => casesIn(all)(samples);
+  return ({ samples, all }: SamplesAndExchanges): readonly ClauseCase<KeySample>[] => casesIn(all)(samples);
 }
 
 const sampleCases = casesOf(acceptedSamples);
@@ -72,11 +67,11 @@ const forbiddenCases = casesOf(forbiddenSamples);
 interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
   readonly description?: string;
-  readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
+  readonly members: (evidence: SamplesAndExchanges) => readonly ClauseCase<T>[];
   /** Returns what is wrong, `null` if nothing is, and `undefined` if the clause does not apply. */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Finding<R>;
-  readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
+  readonly judgeAcross?: (subjects: readonly T[], evidence: SamplesAndExchanges) => Finding<R>;
 }
 
 const checkSamples = <const K extends HeaderClauseId, T extends { readonly sample: Sample }>(
@@ -89,21 +84,17 @@ const checkSamples = <const K extends HeaderClauseId, T extends { readonly sampl
     ...more
   }: SampleCheckOptions<T, ReadingOf<K>>,
 ): Check =>
-  checkEvery(
-    clause,
-    { samples: allSamples, all: allExchanges },
-    {
-      ...more,
-      matrix: emptyMatrix(description),
-      judge: (subject) => {
-        const mismatch = judge(subject);
-        if (typeof mismatch !== "string") return mismatch;
-        const { id, kind, status } = subject.sample;
-        return { expected, actual: `${mismatch} (${id}, ${kind}, ${status})` };
-      },
-      whenEmpty,
+  checkEvery(clause, samplesAndExchanges, {
+    ...more,
+    matrix: emptyMatrix(description),
+    judge: (subject) => {
+      const mismatch = judge(subject);
+      if (typeof mismatch !== "string") return mismatch;
+      const { id, kind, status } = subject.sample;
+      return { expected, actual: `${mismatch} (${id}, ${kind}, ${status})` };
     },
-  );
+    whenEmpty,
+  });
 
 const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   expected,
@@ -169,9 +160,9 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
-const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySample>[]) => ({
+const resetOptions = (members: (evidence: SamplesAndExchanges) => readonly ClauseCase<KeySample>[]) => ({
   expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
-  members: (evidence: Evidence) =>
+  members: (evidence: SamplesAndExchanges) =>
     members(evidence).map((each) => ({
       ...each,
       subject: withContext(resetContextOf(evidence.samples))(each.subject.sample),

@@ -19,15 +19,15 @@ const at = (id: string, sentMs: number, remaining: number, more: Partial<Sample>
   });
 
 const judge = (samples: readonly Sample[], ...paths: readonly string[]): string =>
-  judgeRemainingAfterReads(
-    {
+  judgeRemainingAfterReads({
+    samples: {
       keys: [{ key: "main", limits: null, isFresh: false, samples }],
       keylessMs: [],
       hasClock: false,
       readsCount: false,
       startedUnixMs: 0,
     },
-    {
+    all: {
       exchanges: paths.map((path, index) => ({
         ...exchange(
           path.endsWith("/batch")
@@ -39,7 +39,7 @@ const judge = (samples: readonly Sample[], ...paths: readonly string[]): string 
       validKeys: ["main"],
       batchPath: "/agents/{agent_id}/batch",
     },
-  ).kind;
+  }).kind;
 
 describe("what a reading says is left", () => {
   it.each<[string, readonly Sample[], string]>([

@@ -16,7 +16,7 @@ import {
 } from "../shared/compare-samples.ts";
 import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
-import type { AllSamples, KeySamples } from "./probes.ts";
+import type { AllSamples, KeySamples, SamplesAndExchanges } from "./probes.ts";
 
 /** Judges HDR-12 for every key: `Remaining` falls by 1 from one invoke to the next. */
 export function judgeFalls(all: AllSamples): Finding<never> {
@@ -184,7 +184,7 @@ const maxFallAfterRead = 2;
 /** Time after sending a batch during which the target can still count the batch's items. */
 const batchCountingMs = 10_000;
 
-export function judgeRemainingAfterReads(samples: AllSamples, all: AllExchanges): Finding<never> {
+export function judgeRemainingAfterReads({ samples, all }: SamplesAndExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");
   let judged = 0;

@@ -2,10 +2,10 @@ import { memoizeByObject } from "../../base/memoize.ts";
 import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
-import { allSamples, type AllSamples } from "../headers/probes.ts";
+import { samplesAndExchanges, type SamplesAndExchanges } from "../headers/probes.ts";
 import { keysFirstUsed } from "../coverage/first-uses.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
-import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
 import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
 import {
@@ -55,7 +55,7 @@ interface Ledger {
   readonly hasClock: boolean;
 }
 
-function judgeCosts(samples: AllSamples, all: AllExchanges, isCovered: KindTest): Finding<never> {
+function judgeCosts({ samples, all }: SamplesAndExchanges, isCovered: KindTest): Finding<never> {
   const measured = measuredCostsOf(samples)(all);
   const others = measured.filter(
     ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isCovered(kind),
@@ -220,12 +220,11 @@ function describeCosts(kind: RequestKind): string {
   return max === Infinity ? `at least ${min}` : `${min} or ${max}`;
 }
 
-const evidence = { samples: allSamples, all: allExchanges } as const;
 const options = { as: "ledger", since: "1.1", also: [costsMeasured, keysFirstUsed] } as const;
 
 export const ledgerChecks: readonly Check[] = [
-  check("LIM-11", evidence, ({ samples, all }) => judgeCosts(samples, all, isStream), options),
-  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, mustBeFree), {
+  check("LIM-11", samplesAndExchanges, (given) => judgeCosts(given, isStream), options),
+  check("HLT-16", samplesAndExchanges, (given) => judgeCosts(given, mustBeFree), {
     ...options,
     also: [...options.also, healthCostMeasured],
   }),
@@ -233,21 +232,11 @@ export const ledgerChecks: readonly Check[] = [
 
 export const remainingLedger: Check = check(
   "HDR-12",
-  evidence,
-  ({ samples, all }) => judgeCosts(samples, all, (kind) => !isStream(kind) && !mustBeFree(kind)),
+  samplesAndExchanges,
+  (given) => judgeCosts(given, (kind) => !isStream(kind) && !mustBeFree(kind)),
   options,
 );
 
-export const keyUsageLedger: Check = observe(
-  "KEY-10",
-  evidence,
-  ({ samples, all }) => observeKeyUsage(samples, all),
-  options,
-);
+export const keyUsageLedger: Check = observe("KEY-10", samplesAndExchanges, observeKeyUsage, options);
 
-export const usageLedger: Check = check(
-  "USE-7",
-  evidence,
-  ({ samples, all }) => judgeUsageGrowth(samples, all),
-  options,
-);
+export const usageLedger: Check = check("USE-7", samplesAndExchanges, judgeUsageGrowth, options);

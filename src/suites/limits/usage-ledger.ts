@@ -3,7 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { growthOf, usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
-import type { AllSamples, KeySamples } from "../headers/probes.ts";
+import type { KeySamples, SamplesAndExchanges } from "../headers/probes.ts";
 import { type AllExchanges, endpointOf, successesOf } from "../shared/all-exchanges.ts";
 import { fallWithin } from "./ledger.ts";
 
@@ -22,8 +22,8 @@ const minAgreeing = 2;
 const minRequests = 2;
 
 /** Judges USE-7: the growth of `requests.used` is equal to the fall of `Remaining`. */
-export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
-  const intervals = intervalsOf("usage", samples, all).flatMap((each) => {
+export function judgeUsageGrowth({ samples, all }: SamplesAndExchanges): Finding<never> {
+  const intervals = intervalsOf("usage", { samples, all }).flatMap((each) => {
     const grown = growthBetween(each.before, each.after);
     return grown === null ? [] : [{ ...each, grown }];
   });
@@ -42,8 +42,8 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
   );
 }
 
-export function observeKeyUsage(samples: AllSamples, all: AllExchanges): Observation {
-  const intervals = intervalsOf("keyUsage", samples, all).filter(({ fell }) => fell > 0);
+export function observeKeyUsage(evidence: SamplesAndExchanges): Observation {
+  const intervals = intervalsOf("keyUsage", evidence).filter(({ fell }) => fell > 0);
   const [first] = intervals;
   if (first === undefined || intervals.length < minAgreeing)
     return unproven("key usage was not read several times within a window");
@@ -70,7 +70,7 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   );
 };
 
-function intervalsOf(endpoint: "usage" | "keyUsage", samples: AllSamples, all: AllExchanges): readonly ReadInterval[] {
+function intervalsOf(endpoint: "usage" | "keyUsage", { samples, all }: SamplesAndExchanges): readonly ReadInterval[] {
   const reads = Map.groupBy(successesOf(all, endpoint), ({ key }) => key);
   return samples.keys.flatMap((key) => {
     const sampleOfId = new Map(key.samples.map((each) => [each.id, each]));

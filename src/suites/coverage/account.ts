@@ -148,14 +148,14 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));
   const covered = new Set(inStates.flatMap(reach.covering.pairsIn));
-  const { all, sent } = chooseRows({ target, reach, covered, known: inStates, seed });
+  const chosen = chooseRows({ target, reach, covered, known: inStates, seed });
+  const { sent } = chosen;
   const dropped = rowsOverBounds(sent, left);
   const answered = [...inStates, ...sent.filter((row) => !dropped.has(row))];
   const [bound = noResponseNeed] = dropped.values();
-  const leftOut = all
-    .filter((row) => !sent.includes(row))
-    .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
-    .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
+  const leftOut = needsOfUnsent(chosen, target, tested).map(
+    ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
+  );
   // `countPairs` reports only the last reason why a pair is missing. Therefore `noResponseNeed`, the least useful
   // reason, comes first.
   const bySetting = leftOut.toSorted(
@@ -165,6 +165,16 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   for (const row of answered) for (const name of reach.covering.pairsIn(row)) covered.add(name);
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
+
+/** Returns the planned rows that are not sent, each with the reason. */
+export const needsOfUnsent = (
+  { all, sent }: ReturnType<typeof chooseRows>,
+  target: Target,
+  tested: readonly LimitTest[],
+) =>
+  all
+    .filter((row) => !sent.includes(row))
+    .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const);
 
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];

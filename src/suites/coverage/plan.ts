@@ -1,5 +1,5 @@
 import { type Covering, type CoveringInput, prepareCovering, type Row } from "../../base/covering-array.ts";
-import { memoizeByObject, memoizeByPair, memoizeByValue } from "../../base/memoize.ts";
+import { memoizeByPair, memoizeByValue } from "../../base/memoize.ts";
 import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import {
@@ -63,13 +63,7 @@ export interface CoverageReach {
   readonly cut: readonly CutPairs[];
 }
 
-export const reachOf = (target: Target, readOnly: boolean): CoverageReach =>
-  (readOnly ? reachReadOnly : reachWithWrites)(target);
-
-const reachWithWrites = memoizeByObject((target: Target) => findReach(target, false));
-const reachReadOnly = memoizeByObject((target: Target) => findReach(target, true));
-
-function findReach(target: Target, readOnly: boolean): CoverageReach {
+export const reachOf = memoizeByPair((target: Target, readOnly: boolean): CoverageReach => {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
   const available = (name: Dimension): string[] =>
     dimensions[name].values.filter((value) => lacks(name, value) === null);
@@ -80,7 +74,7 @@ function findReach(target: Target, readOnly: boolean): CoverageReach {
     .filter((pair) => !pairs.has(pair))
     .map((pair) => ({ needs: needOfPair(pair, lacks, readOnly), pairs: 1 }));
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
-}
+});
 
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]

@@ -16,16 +16,8 @@ import { useExpiryMs } from "../limits/timed-retry.ts";
 import { type Fixtures, prepareFixtures } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
-import {
-  passTimeBetween,
-  chooseRows,
-  inSendingOrder,
-  hasFreshKey,
-  maxExecutions,
-  maxValid,
-  runsAgent,
-} from "./choose.ts";
-import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
+import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
+import { countPairs, needsOfUnsent, noResponseNeed, type PairCounts } from "./account.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -104,20 +96,16 @@ export const cornersRequested = probe(
         add(row, exchange);
         known.push(row);
       }
-    const { all, sent: chosen } = chooseRows({ target, reach, covered, known, seed });
-    if (time.canAdvance && chosen.length > 0)
+    const chosen = chooseRows({ target, reach, covered, known, seed });
+    if (time.canAdvance && chosen.sent.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
     const parts = { ...requestPartsOf(context, await prepareFixtures(context, "of-corners")) };
     const tested = context.limitTests();
-    const unanswered = new Map<Row, Enabler | null>(
-      all
-        .filter((row) => !chosen.includes(row))
-        .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)]),
-    );
+    const unanswered = new Map<Row, Enabler | null>(needsOfUnsent(chosen, target, tested));
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
     const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.allExchanges()) };
     const newPairsIn = (row: Row): number => covering.pairsIn(row).filter((name) => !covered.has(name)).length;
-    const inOrder = inSendingOrder(chosen, sending, newPairsIn);
+    const inOrder = inSendingOrder(chosen.sent, sending, newPairsIn);
     const generated = await sendRows(inOrder, context, parts, { onSent: add, leaveOut, timeLeftMs });
     return {
       generated,

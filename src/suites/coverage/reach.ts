@@ -29,17 +29,7 @@ export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-export const derivedKinds: readonly string[] = [
-  "missing",
-  "wrong",
-  "other prefix",
-  "altered",
-  "other scheme",
-  "in a cookie",
-  "in another header",
-  "in Basic credentials",
-  "in the query",
-];
+export const derivedKinds: readonly string[] = dimensions.key.refused.filter((kind) => !isNamedKind(kind));
 
 export const isRejectedKeyKind = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 

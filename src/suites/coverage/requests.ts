@@ -109,33 +109,21 @@ const respellJson = (fields: object): string =>
     String.raw`"\u0071uery"`,
   );
 
-export function credentialsOf(
-  kind: string,
-  key: string,
-): Pick<SendOptions, "authorization" | "headers"> & { readonly query?: string } {
-  switch (kind) {
-    case "missing":
-      return { authorization: null };
-    case "wrong":
-      return { authorization: `Bearer ${neverIssuedKey(key)}` };
-    case "other prefix":
-      return { authorization: `Bearer ${withOtherPrefix(key)}` };
-    case "altered":
-      return { authorization: `Bearer ${replaceLastCharacter(key)}` };
-    case "other scheme":
-      return { authorization: `Token ${key}` };
-    case "in a cookie":
-      return { authorization: null, headers: [["Cookie", `api_key=${key}; token=${key}`]] };
-    case "in another header":
-      return { authorization: null, headers: [["X-API-Key", key]] };
-    case "in Basic credentials":
-      return { authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` };
-    case "in the query":
-      return { authorization: null, query: `api_key=${encodeURIComponent(key)}` };
-    default:
-      return {};
-  }
-}
+type Credentials = Pick<SendOptions, "authorization" | "headers"> & { readonly query?: string };
+
+const credentialsByKind: Readonly<Record<string, (key: string) => Credentials>> = {
+  missing: () => ({ authorization: null }),
+  wrong: (key) => ({ authorization: `Bearer ${neverIssuedKey(key)}` }),
+  "other prefix": (key) => ({ authorization: `Bearer ${withOtherPrefix(key)}` }),
+  altered: (key) => ({ authorization: `Bearer ${replaceLastCharacter(key)}` }),
+  "other scheme": (key) => ({ authorization: `Token ${key}` }),
+  "in a cookie": (key) => ({ authorization: null, headers: [["Cookie", `api_key=${key}; token=${key}`]] }),
+  "in another header": (key) => ({ authorization: null, headers: [["X-API-Key", key]] }),
+  "in Basic credentials": (key) => ({ authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` }),
+  "in the query": (key) => ({ authorization: null, query: `api_key=${encodeURIComponent(key)}` }),
+};
+
+export const credentialsOf = (kind: string, key: string): Credentials => credentialsByKind[kind]?.(key) ?? {};
 
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);

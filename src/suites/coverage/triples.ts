@@ -27,16 +27,13 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
+const plainCalls = answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body })));
+
 /**
  * Requests that cover many combinations of three values. On a correct server, only the last four groups run an agent.
  */
 const rowGroups: readonly RowGroup[] = [
-  {
-    endpoints: queryEndpoints,
-    keys: "refused",
-    values: answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body }))),
-    count: 60,
-  },
+  { endpoints: queryEndpoints, keys: "refused", values: plainCalls, count: 60 },
   { endpoints: queryEndpoints, keys: "refused", values: quickRoles.map((agent) => ({ agent })), count: 24 },
   { endpoints: ["list"], keys: "refused", values: [{}], count: 24 },
   { endpoints: ["health"], keys: "refused", values: roles, count: 60 },
@@ -56,12 +53,7 @@ const rowGroups: readonly RowGroup[] = [
   { endpoints: ["list"], keys: "valid", values: [{}], count: 30 },
   { endpoints: ["health"], keys: "valid", values: roles, count: 77 },
   { endpoints: otherEndpoints, keys: "valid", values: [{}], count: 6 },
-  {
-    endpoints: queryEndpoints,
-    keys: "valid",
-    values: answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body }))),
-    count: 16,
-  },
+  { endpoints: queryEndpoints, keys: "valid", values: plainCalls, count: 16 },
   {
     endpoints: ["invoke"],
     keys: "valid",

@@ -1,7 +1,7 @@
 import { sumOf } from "../../base/numbers.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
-import { check, observe } from "../../run/judge/check.ts";
+import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { requestInState } from "../coverage/probe.ts";
@@ -193,6 +193,12 @@ function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
   );
 }
 
+const checkBatchBeyond = (as: string, what: "batch" | "operation", of: "batched" | "started"): Check =>
+  check("LIM-19", quotaExhausted, (found) => judgeBatchBeyond(found[of], what, accountedTokens(found)), {
+    as,
+    since: "1.2",
+  });
+
 export const quotaChecks = [
   check("LIM-19", quotaExhausted, (evidence) => {
     const { turns, quota, readings } = evidence;
@@ -217,18 +223,8 @@ export const quotaChecks = [
     );
   }),
   check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
-  check(
-    "LIM-19",
-    quotaExhausted,
-    (evidence) => judgeBatchBeyond(evidence.batched, "batch", accountedTokens(evidence)),
-    { as: "batches", since: "1.2" },
-  ),
-  check(
-    "LIM-19",
-    quotaExhausted,
-    (evidence) => judgeBatchBeyond(evidence.started, "operation", accountedTokens(evidence)),
-    { as: "operations", since: "1.2" },
-  ),
+  checkBatchBeyond("batches", "batch", "batched"),
+  checkBatchBeyond("operations", "operation", "started"),
   check("LIM-13", quotaExhausted, judgeTokenWait, { as: "tokens", since: "1.2" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;

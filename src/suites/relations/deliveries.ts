@@ -23,6 +23,7 @@ import {
   relation,
   type ReportedExecution,
   reportedExecutions,
+  requestIdOf,
 } from "./pairs.ts";
 import { slowWithWebhook } from "./probes.ts";
 
@@ -47,6 +48,9 @@ const checkReports = (
   });
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
+
+const checkCompleted = (as: string, judge: (pair: ReportedExecution) => Mismatch | null | undefined) =>
+  checkReports("HOOK-42", as, (pair) => (isCompleted(pair.second) ? judge(pair) : undefined));
 
 function compare<T>(
   name: string,
@@ -147,23 +151,14 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
 }
 
 export const deliveryRelations = [
-  checkReports("HOOK-42", "request_id", ({ first, second }) =>
-    isCompleted(second)
-      ? compare(
-          "request_id",
-          dataOf(second, "request_id"),
-          getPath(invokeFields(first), "metadata", "request_id"),
-          isText,
-        )
-      : undefined,
+  checkCompleted("request_id", ({ first, second }) =>
+    compare("request_id", dataOf(second, "request_id"), requestIdOf(first), isText),
   ),
-  checkReports("HOOK-42", "result", ({ first, second }) =>
-    isCompleted(second) ? resultMismatch(dataOf(second, "result"), getPath(invokeFields(first), "result")) : undefined,
+  checkCompleted("result", ({ first, second }) =>
+    resultMismatch(dataOf(second, "result"), getPath(invokeFields(first), "result")),
   ),
-  checkReports("HOOK-42", "tokens", ({ first, second }) =>
-    isCompleted(second)
-      ? compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount)
-      : undefined,
+  checkCompleted("tokens", ({ first, second }) =>
+    compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount),
   ),
   relation("HOOK-42", on, {
     as: "execution_time",

@@ -66,7 +66,7 @@ export interface ReportedExecution extends ComparedPair {
 
 export const invokeFields = (exchange: Exchange): unknown => fieldsOf(exchange, ["result", "usage", "metadata"]);
 
-const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
+export const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
 
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 

@@ -116,9 +116,16 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
   if (status >= 400) return null;
-  if (endpoint === "operations") return need("paths.start");
-  return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
+  return fixtureNeeds[endpoint] ?? null;
 }
+
+export const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
+  webhooks: need("receiver"),
+  deliveries: need("receiver"),
+  alerts: need("receiver"),
+  operations: need("paths.start"),
+  batch: need("paths.batch"),
+};
 
 export const responseCells = (
   statuses: readonly number[],

@@ -20,6 +20,7 @@ import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/dimensions.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
+import { fixtureNeeds } from "../cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
@@ -88,14 +89,6 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
     coverageProbe: null,
   };
 }
-
-const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
-  webhooks: need("receiver"),
-  deliveries: need("receiver"),
-  alerts: need("receiver"),
-  operations: need("paths.start"),
-  batch: need("paths.batch"),
-};
 
 export type KeyVerdict = "correct" | "violation" | "inconclusive";
 

@@ -60,18 +60,10 @@ export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   return prefix + swapped.join("");
 }
 
-type AlteredKeyKind = Extract<
-  RejectedKeyKind,
-  | "a key with another last character"
-  | "a key of one letter case in the other"
-  | `a key ${"that is cut off" | "that is lengthened" | "in other letter case" | "under another scheme"}`
-  | "a scheme without a key"
->;
-
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
 /** Functions that turn a valid key into an invalid `Authorization` header; `null` if impossible. */
-export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
+export const alteredAuthorizations = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
   "a key that is cut off": (key) => `Bearer ${truncated(key)}`,
@@ -79,9 +71,9 @@ export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string
   "a key in other letter case": (key) => bearer(swapLetterCase(key, 2)),
   "a key of one letter case in the other": (key) => bearer(swapLetterCase(key, 1)),
   "a scheme without a key": () => "Bearer",
-};
+} as const satisfies Readonly<Partial<Record<RejectedKeyKind, (key: string) => string | null>>>;
 
-export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];
+export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly (keyof typeof alteredAuthorizations)[];
 
 /**
  * Returns a request body for a webhook that should get no deliveries. The webhook selects only `deployment.deleted`,

@@ -1,7 +1,7 @@
 import type { Row } from "../../base/covering-array.ts";
 import { isObject } from "../../base/json.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import { type Check, checkEvery, type ClauseCase } from "../../run/judge/check.ts";
+import { type Check, checkEvery, type ClauseCase, type EvidenceOf } from "../../run/judge/check.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
@@ -20,12 +20,10 @@ import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
-import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
+import { cornersRequested, type GeneratedRequest } from "./probe.ts";
 
-interface GeneratedEvidence {
-  readonly corners: PairCoverage;
-  readonly all: AllExchanges;
-}
+const cornersAndExchanges = { corners: cornersRequested, all: allExchanges };
+type GeneratedEvidence = EvidenceOf<typeof cornersAndExchanges>;
 
 interface GeneratedRequestRule {
   readonly as: string;
@@ -38,25 +36,21 @@ interface GeneratedRequestRule {
 }
 
 const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
-  checkEvery(
-    clause,
-    { corners: cornersRequested, all: allExchanges },
-    {
-      as: rule.as,
-      since: rule.since ?? "1.1",
-      noun: "requests",
-      matrix: emptyMatrix(rule.requests),
-      members: (evidence) =>
-        generatedWithControl(evidence)
-          .filter(({ row }) => rule.isCovered(row, evidence))
-          .map(memberOf),
-      judge: ({ row, exchange }) =>
-        rule.isKept(exchange, row)
-          ? null
-          : { expected: rule.expected, actual: `${describeStatus(exchange)} to ${describeRow(row)}` },
-      whenEmpty: unproven("no such request was answered"),
-    },
-  );
+  checkEvery(clause, cornersAndExchanges, {
+    as: rule.as,
+    since: rule.since ?? "1.1",
+    noun: "requests",
+    matrix: emptyMatrix(rule.requests),
+    members: (evidence) =>
+      generatedWithControl(evidence)
+        .filter(({ row }) => rule.isCovered(row, evidence))
+        .map(memberOf),
+    judge: ({ row, exchange }) =>
+      rule.isKept(exchange, row)
+        ? null
+        : { expected: rule.expected, actual: `${describeStatus(exchange)} to ${describeRow(row)}` },
+    whenEmpty: unproven("no such request was answered"),
+  });
 
 const generatedWithControl = ({ corners, all }: GeneratedEvidence): GeneratedRequest[] => {
   const accepting: ReadonlySet<string> = endpointsWithControl(all);

@@ -1,10 +1,10 @@
 import type { Row } from "../../base/covering-array.ts";
 import { unknownAgentId } from "../../run/discovery/discover-target.ts";
-import { mainKey } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { otherPlainKeys } from "../limits/cost-probe.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
@@ -20,12 +20,8 @@ const maxKeys = endpoints.length / requestsPerKey;
 
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
-  const main = mainKey(target);
-  const isFit = (key: TargetKey): boolean =>
-    !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.expiresInSeconds === null;
-  return Object.values(target.keys)
-    .filter((key) => isFit(key) && key.key !== main?.key)
-    .slice(0, maxKeys);
+  const lasting = otherPlainKeys(target).filter(({ expiresInSeconds }) => expiresInSeconds === null);
+  return lasting.slice(0, maxKeys);
 }
 
 const rowFor = (endpoint: EndpointName): Row => ({

@@ -102,16 +102,21 @@ const minPerMinute = 20;
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
+/** Returns every valid key but the main one that needs no signature and works from any address. */
+export function otherPlainKeys(target: Target): TargetKey[] {
+  const main = mainKey(target);
+  return Object.values(target.keys).filter(
+    (key) => !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.key !== main?.key,
+  );
+}
+
 function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
-  const main = mainKey(target);
-  const isFit = (key: TargetKey): boolean =>
-    !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.tokensPerMonth === null;
   const isLarge = (key: TargetKey): boolean => (limitsOf(key, target)?.perMinute ?? minPerMinute) >= minPerMinute;
   const isUnrestricted = ({ scope, agents, expiresInSeconds }: TargetKey): boolean =>
     scope === null && agents === null && expiresInSeconds === null;
-  return Object.values(target.keys)
-    .filter((key) => isFit(key) && isLarge(key) && key.key !== main?.key)
+  return otherPlainKeys(target)
+    .filter((key) => key.tokensPerMonth === null && isLarge(key))
     .toSorted((one, other) => Number(isUnrestricted(one)) - Number(isUnrestricted(other)))
     .slice(0, maxKeys);
 }

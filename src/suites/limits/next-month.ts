@@ -2,7 +2,7 @@ import { dayMs, hourMs } from "../../base/duration.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds } from "../../rules/limits/sample.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
-import { check } from "../../run/judge/check.ts";
+import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { codeOf, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -76,12 +76,9 @@ function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: Mon
 const isSameRefusal = (one: Exchange, other: Exchange): boolean =>
   statusOf(one) === statusOf(other) && codeOf(one) === codeOf(other);
 
-interface Evidence {
-  readonly spent: QuotaExhausted;
-  readonly turned: NextMonth;
-}
+const on = { spent: quotaExhausted, turned: monthTurned };
 
-function judgeNextMonth({ spent, turned: { before, after } }: Evidence): Finding<never> {
+function judgeNextMonth({ spent, turned: { before, after } }: EvidenceOf<typeof on>): Finding<never> {
   // An earlier wait for `X-RateLimit-Reset` may already have crossed the end of the month.
   if (after === null && isSuccess(before.invoked) && refusalIn(spent) !== null) return holds();
   if (after === null)
@@ -109,7 +106,4 @@ function judgeNextMonth({ spent, turned: { before, after } }: Evidence): Finding
   );
 }
 
-export const nextMonthCheck = check("LIM-19", { spent: quotaExhausted, turned: monthTurned }, judgeNextMonth, {
-  as: "next month",
-  since,
-});
+export const nextMonthCheck = check("LIM-19", on, judgeNextMonth, { as: "next month", since });

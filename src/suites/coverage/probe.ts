@@ -13,7 +13,7 @@ import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { createCostWatcher } from "../limits/cost-probe.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { type Fixtures, prepareFixtures } from "../shared/key-requests/send-requests.ts";
+import { type Fixtures, prepareFixtures, statedFixtures } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
@@ -245,13 +245,7 @@ interface ExhaustedKey {
 
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
-  const parts = requestPartsOf(context, {
-    agent: context.target.agents.answering ?? null,
-    webhook: null,
-    webhookId: null,
-    operationId: null,
-    batchPath: context.target.paths.batch,
-  });
+  const parts = requestPartsOf(context, statedFixtures(context.target));
   return rowsInState(context.target, { key: kind, state, seed: context.coverageSeed }).flatMap((row) => {
     const request = requestOfRow(row, parts);
     if (request === null) return [];

@@ -2,8 +2,8 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
-import { check } from "../../run/judge/check.ts";
-import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges, exchangesOf, successesOf } from "../shared/all-exchanges.ts";
 import { isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { repeatsAnyWord } from "../invoke/sessions.ts";
@@ -29,6 +29,15 @@ const streamsOf = (all: AllExchanges): Call[] =>
     .map((second) => ({ first: null, second, usage: readEvents(second, "done")[0]?.data["usage"] }));
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
+
+const checkTimedOutStream = (clause: "SSE-15" | "SSE-17", judge: (stream: Exchange) => Finding<never>): Check =>
+  check(
+    clause,
+    timedOutInStream,
+    ({ exchange }) =>
+      isEventStream(exchange) ? judge(exchange) : unproven(`no stream opened (${outcomeOf(exchange)})`),
+    { as: "timing out", since: "1.1" },
+  );
 
 const sharedRules = [
   relation(
@@ -68,35 +77,20 @@ const sharedRules = [
       otherwise: unproven("no `done` event has a complete `usage`"),
     },
   ),
-  check(
-    "SSE-15",
-    timedOutInStream,
-    ({ exchange }) => {
-      if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
-      const events = readEvents(exchange, "error");
-      const [first] = events;
-      if (first === undefined)
-        return unproven(`the stream has no \`error\` event that can be read (${describeSequence(exchange)})`);
-      const mismatch = fieldMismatch("streamError", "SSE-15", first.data);
-      return mismatch === null || mismatch === undefined
-        ? holds()
-        : breach(mismatch.expected, mismatch.actual, exchange);
-    },
-    { as: "timing out", since: "1.1" },
-  ),
-  check(
-    "SSE-17",
-    timedOutInStream,
-    ({ exchange }) => {
-      if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
-      const last = eventsOf(exchange).at(-1)?.name;
-      if (last === "error") return holds();
-      if (!isComplete(exchange) || last === "done")
-        return unproven(`the stream did not run into a timeout (${describeSequence(exchange)})`);
-      return breach("an `error` event", describeSequence(exchange), exchange);
-    },
-    { as: "timing out", since: "1.1" },
-  ),
+  checkTimedOutStream("SSE-15", (exchange) => {
+    const [first] = readEvents(exchange, "error");
+    if (first === undefined)
+      return unproven(`the stream has no \`error\` event that can be read (${describeSequence(exchange)})`);
+    const mismatch = fieldMismatch("streamError", "SSE-15", first.data);
+    return mismatch === null || mismatch === undefined ? holds() : breach(mismatch.expected, mismatch.actual, exchange);
+  }),
+  checkTimedOutStream("SSE-17", (exchange) => {
+    const last = eventsOf(exchange).at(-1)?.name;
+    if (last === "error") return holds();
+    if (!isComplete(exchange) || last === "done")
+      return unproven(`the stream did not run into a timeout (${describeSequence(exchange)})`);
+    return breach("an `error` event", describeSequence(exchange), exchange);
+  }),
 ];
 
 /** Endpoints without a `status` field of their own. A `status` in their response belongs to the envelope. */

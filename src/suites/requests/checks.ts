@@ -4,7 +4,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, requestHeaderValues, statusOf } from "../../evidence/exchange.ts";
 import { mayBeJson } from "../../rules/bodies/rules.ts";
-import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
+import { type Check, check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import {
   type Breach,
   breach,
@@ -60,6 +60,9 @@ export function judgeSpelling(
     return unproven(`the request was neither accepted nor rejected (${outcomeOf(alone ?? together)})`);
   return isCompleteSuccess(alone) ? holds() : breach(expected, outcomeOf(alone), alone, plain);
 }
+
+const checkSpelling = (as: string, spelling: Spelling, expected: string): Check =>
+  check("REQ-5", invokedInOtherSpellings, (evidence) => judgeSpelling(evidence, spelling, expected), { as });
 
 const isDeclaredAsJson = ({ request }: Exchange): boolean =>
   request.body.kind !== "none" &&
@@ -213,20 +216,8 @@ export const requests = suite("Common request rules", [
       whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },
   ),
-  check(
-    "REQ-5",
-    invokedInOtherSpellings,
-    (evidence) =>
-      judgeSpelling(evidence, "whiteSpace", "accepted: white space between JSON tokens means nothing (RFC 8259, 2)"),
-    { as: "white-space" },
-  ),
-  check(
-    "REQ-5",
-    invokedInOtherSpellings,
-    (evidence) =>
-      judgeSpelling(evidence, "keyOrder", "accepted: the order of an object's keys means nothing (RFC 8259, 4)"),
-    { as: "key-order" },
-  ),
+  checkSpelling("white-space", "whiteSpace", "accepted: white space between JSON tokens means nothing (RFC 8259, 2)"),
+  checkSpelling("key-order", "keyOrder", "accepted: the order of an object's keys means nothing (RFC 8259, 4)"),
   observe("REQ-6", invokedWithoutJson, ({ malformed, plainText }) =>
     observed(
       `a body that is not JSON: ${describeVerdict(malformed)}; JSON declared as text/plain: ${describeVerdict(plainText)}`,

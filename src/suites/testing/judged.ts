@@ -7,11 +7,16 @@ import type { Finding, Observation } from "../../run/judge/finding.ts";
 
 /** Judges test evidence by a check. Returns the reading that it follows, or the kind of the finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
-  const check = suite.checks.find((each) => each.id === id);
-  if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);
+  const check = checkOf(suite, id);
   const given = check.matrix === null ? evidence : withEverything(check, evidence);
   const finding = check.judge(given as never);
   return finding.kind === "follows" ? finding.reading : finding.kind;
+}
+
+function checkOf({ checks, title }: Suite, id: string): Check {
+  const found = checks.find((check) => check.id === id);
+  if (found === undefined) throw new Error(`the suite "${title}" has no check ${id}`);
+  return found;
 }
 
 /** Adds `all`, the exchanges of the evidence, if the check also reads those of the whole run. */
@@ -31,8 +36,5 @@ function exchangesIn(value: unknown): Exchange[] {
 }
 
 /** Judges test evidence by the check of a suite that has this id. Throws if there is no such check. */
-export function judgeBy({ checks }: Suite, id: string, evidence: unknown): Finding | Observation {
-  const found = checks.find((check) => check.id === id);
-  if (found === undefined) throw new Error(`There is no check ${id}.`);
-  return found.judge(evidence as never);
-}
+export const judgeBy = (suite: Suite, id: string, evidence: unknown): Finding | Observation =>
+  checkOf(suite, id).judge(evidence as never);

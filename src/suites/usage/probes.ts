@@ -189,8 +189,5 @@ const agentCallsBetween = (recorder: Recorder, key: TargetKey, from: Exchange, t
   recorder.exchanges().filter((each) => each.key === key.name && isBetween(each, from, to) && isTurn(each));
 
 const isTurn = ({ request }: Exchange): boolean => /\/agents\/[^/]+\/(invoke|stream)$/.test(request.url);
-const isBetween = (
-  { sentMs, answer }: Pick<Exchange, "sentMs"> & { readonly answer: { readonly endMs: number } },
-  before: Exchange,
-  after: Exchange,
-): boolean => sentMs >= before.answer.endMs && answer.endMs <= after.sentMs;
+const isBetween = ({ sentMs, answer }: Exchange, before: Exchange, after: Exchange): boolean =>
+  sentMs >= before.answer.endMs && answer.endMs <= after.sentMs;

@@ -95,6 +95,15 @@ export interface Fixtures {
   readonly batchPath: string | null;
 }
 
+/** Returns the fixtures that need no request, and no webhook. */
+export const statedFixtures = ({ agents, paths }: Target): Fixtures => ({
+  agent: agents.answering ?? null,
+  webhook: null,
+  webhookId: null,
+  operationId: null,
+  batchPath: paths.batch,
+});
+
 export async function prepareFixtures(context: ProbeContext, name: string): Promise<Fixtures> {
   const { target } = context;
   const receiver = await receiverOf(context);
@@ -102,11 +111,10 @@ export async function prepareFixtures(context: ProbeContext, name: string): Prom
   const started = firstSuccessOn(context, "batch") ?? startedOperation(context);
   const operationId = started === undefined ? undefined : handleOf(started).operationId;
   return {
-    agent: target.agents.answering ?? null,
+    ...statedFixtures(target),
     webhook: receiver === null ? null : idleWebhook(receiver, target, name),
     webhookId: created === undefined ? null : webhookIdOf(created),
     operationId: typeof operationId === "string" ? operationId : null,
-    batchPath: target.paths.batch,
   };
 }
 

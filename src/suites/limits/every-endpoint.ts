@@ -1,7 +1,7 @@
 import { minuteMs } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
-import { type Check, check } from "../../run/judge/check.ts";
+import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { KeyState } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
@@ -147,13 +147,6 @@ export const everyTraitCheck: Check = check("HDR-19", allExchanges, judgeEveryTr
   since: "1.2",
 });
 
-interface HealthBurst {
-  readonly wanted: number | null;
-  readonly samples: readonly Sample[];
-  readonly again: Exchange | null;
-  readonly hasClock: boolean;
-}
-
 /** Maximum number of health requests. Without a test clock, more requests would take too long. */
 const maxBurst = 250;
 
@@ -172,7 +165,7 @@ const healthRepeated = probe(
     stage: "coverage",
     keys: (target) => [smallestTier(target)?.key].flatMap((key) => key ?? []),
   },
-  async ({ client, given, target }): Promise<HealthBurst> => {
+  async ({ client, given, target }) => {
     const tier = smallestTier(target);
     const own = tier === null ? client : client.as(tier.key);
     const agent = given["agents.answering"];
@@ -185,7 +178,7 @@ const healthRepeated = probe(
   },
 );
 
-function judgeBurst({ wanted, samples, again, hasClock }: HealthBurst): Finding<never> {
+function judgeBurst({ wanted, samples, again, hasClock }: EvidenceOf<typeof healthRepeated>): Finding<never> {
   if (wanted === null) return unproven("the tier of no key is known", need("tier"));
   const answered = samples.filter(isAdmitted);
   if (again !== null && hasStatus(again, 429))

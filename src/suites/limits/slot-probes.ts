@@ -190,13 +190,6 @@ export const failuresBeyondSlots = tierProbe(
       invokeWithRetries(own, given["agents.failing"], helloBody),
     );
     const after = await invokeAfterMinute(own, agent, time);
-    return {
-      concurrent: limits.concurrent,
-      before,
-      refusedInput,
-      between,
-      failed,
-      after,
-    };
+    return { concurrent: limits.concurrent, before, refusedInput, between, failed, after };
   },
 );

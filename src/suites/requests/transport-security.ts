@@ -1,10 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-import type { Exchange } from "../../evidence/exchange.ts";
-import { check } from "../../run/judge/check.ts";
+import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, follows } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
-import { type CertificateInspection, inspectCertificate } from "../../wire/certificate.ts";
+import { inspectCertificate } from "../../wire/certificate.ts";
 
 const local = new BlockList();
 for (const [network, prefix] of [
@@ -33,24 +32,19 @@ export function isLocalAddress(url: string): boolean {
   return local.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-export interface TargetAddress {
-  readonly listing: Exchange;
-  readonly certificate: CertificateInspection | null;
-}
-
 const isSecure = (url: string): boolean => /^https:/i.test(url);
 
 export const addressInspected = probe(
   "the target's scheme and certificate are looked at",
   { requests: 0, reads: true },
-  async ({ discovery: { listing }, target }): Promise<TargetAddress> => {
+  async ({ discovery: { listing }, target }) => {
     const { url } = listing.request;
     return { listing, certificate: isSecure(url) ? await inspectCertificate(url, target.network) : null };
   },
 );
 
 /** Judges HTTPS and the certificate. Only a local address may lack a trusted certificate. */
-function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {
+function judgeAddress({ listing, certificate }: EvidenceOf<typeof addressInspected>): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");
   const isLocal = isLocalAddress(url);

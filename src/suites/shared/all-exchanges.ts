@@ -42,8 +42,7 @@ export interface AllExchanges {
 
 /**
  * Leaves out the exchanges of probes that were added after the requirement set. If none is left out, returns `all`
- * itself,
- * because checks cache results by object.
+ * itself, because checks cache results by object.
  */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));

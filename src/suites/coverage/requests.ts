@@ -78,9 +78,9 @@ function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOpti
 }
 
 function fieldsOf(row: Row): Record<string, unknown> {
-  const text = (name: string, prefix = ""): string | undefined => {
+  const text = (name: string): string | undefined => {
     const kind = row[name] ?? "";
-    return isTextKind(kind) ? prefix + textKinds[kind] : undefined;
+    return isTextKind(kind) ? textKinds[kind] : undefined;
   };
   const parameters = parametersOf(row);
   const query = row["body"] === "query of another type" ? wrongQueryOf(row) : text("query");

@@ -147,13 +147,8 @@ function excessOf({ before, atOnce, after }: EdgeOfMinute, limits: TierLimits): 
     return atOnce.some((each) => isRefused(sampleOf(each))) ? holds() : unproven("the requests at once failed");
   if (!isRefusedForRate(sampleOf(after)))
     return unproven("the request after them was not refused for the rate, so requests may have several limits");
-  if (
-    !isOneMinute(
-      [...before, ...admitted].map((each) => sampleOf(each)),
-      limits,
-    )
-  )
-    return unproven("the responses may be of two minutes");
+  const samples = [...before, ...admitted].map((each) => sampleOf(each));
+  if (!isOneMinute(samples, limits)) return unproven("the responses may be of two minutes");
   return breach(
     `at most ${left} more admitted, as \`X-RateLimit-Remaining: ${left}\` says`,
     `${admitted.length} of ${atOnce.length} requests sent at once, and after these 429`,

@@ -115,10 +115,8 @@ function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): st
 }
 
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
-  const groups = Map.groupBy(
-    exchanges.filter((each) => valueOf(each) !== undefined),
-    valueOf,
-  );
+  const known = exchanges.filter((each) => valueOf(each) !== undefined);
+  const groups = Map.groupBy(known, valueOf);
   return new Map(
     [...groups].flatMap(([value, [only, ...others]]) => (only && others.length === 0 ? [[value, only]] : [])),
   );

@@ -32,13 +32,10 @@ function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
   if (first === undefined || pages.length < 2 || pages.length < listed.length) return noPages;
-  if (
-    pages.some(
-      ({ pagination: { total, limit } }) => total !== first.pagination.total || limit !== first.pagination.limit,
-    )
-  )
+  const { total, limit } = first.pagination;
+  if (pages.some(({ pagination }) => pagination.total !== total || pagination.limit !== limit))
     return unproven("`total` or `limit` changed from page to page");
-  if (pages.some(({ agents, pagination: { limit } }) => agents.length > limit))
+  if (pages.some(({ agents }) => agents.length > limit))
     return unproven("a page has more agents than `limit`; see LST-6");
   return pages.some(hasRepeats) ? unproven("the agents of one page are not distinguishable") : pages;
 }

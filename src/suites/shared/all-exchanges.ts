@@ -139,16 +139,13 @@ export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllE
  * causes than the key.
  */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
-  endpointsOf(
-    all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
-    all,
-  ),
+  endpointsOf(all, (each) => hasValidKey(each, all) && isSuccess(each)),
 );
 
-const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.exchanges.filter(isSuccess), all));
+const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all, isSuccess));
 
-const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
-  new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
+const endpointsOf = (all: AllExchanges, isWanted: (exchange: Exchange) => boolean): ReadonlySet<EndpointName> =>
+  new Set(all.exchanges.filter(isWanted).flatMap((each) => endpointOf(each, all) ?? []));
 
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),

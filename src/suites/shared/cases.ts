@@ -84,12 +84,12 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,
-  roots: readonly unknown[],
+  subjects: readonly { readonly root: unknown }[],
   path = rowsOf(table, clause).at(0)?.path ?? "",
 ): Finding<ReadingOf<K>> {
   const { readings = {} } = clauseOf(clause);
   if (!("absent" in readings && "present" in readings)) return holds();
-  const isPresent = roots.some((root) =>
+  const isPresent = subjects.some(({ root }) =>
     valuesAt(root, path).some(({ value }) => value !== undefined && value !== null),
   );
   return follows((isPresent ? "present" : "absent") as ReadingOf<K>);
@@ -246,11 +246,5 @@ export const checkFields = <
       const mismatch = fieldMismatch(table, clause, subject.root);
       return mismatch === null && judge !== undefined ? judge(subject) : mismatch;
     },
-    judgeAcross: (subjects: readonly T[]) =>
-      judgePresence(
-        table,
-        clause,
-        subjects.map(({ root }) => root),
-        presencePath,
-      ),
+    judgeAcross: (subjects: readonly T[]) => judgePresence(table, clause, subjects, presencePath),
   });

@@ -153,7 +153,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   const dropped = rowsOverBounds(sent, left);
   const answered = [...inStates, ...sent.filter((row) => !dropped.has(row))];
   const [bound = noResponseNeed] = dropped.values();
-  const leftOut = needsOfUnsent(chosen, target, tested).map(
+  const leftOut = needsOfLeftOut(chosen, target, tested).map(
     ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
   );
   // `countPairs` reports only the last reason why a pair is missing. Therefore `noResponseNeed`, the least useful
@@ -167,7 +167,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
 }
 
 /** Returns the planned rows that are not sent, each with the reason. */
-export const needsOfUnsent = (
+export const needsOfLeftOut = (
   { all, sent }: ReturnType<typeof chooseRows>,
   target: Target,
   tested: readonly LimitTest[],

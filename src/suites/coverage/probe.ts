@@ -17,7 +17,7 @@ import { type Fixtures, prepareFixtures, statedFixtures } from "../shared/key-re
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
-import { countPairs, needsOfUnsent, noResponseNeed, type PairCounts } from "./account.ts";
+import { countPairs, needsOfLeftOut, noResponseNeed, type PairCounts } from "./account.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -101,7 +101,7 @@ export const cornersRequested = probe(
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
     const parts = { ...requestPartsOf(context, await prepareFixtures(context, "of-corners")) };
     const tested = context.limitTests();
-    const unanswered = new Map<Row, Enabler | null>(needsOfUnsent(chosen, target, tested));
+    const unanswered = new Map<Row, Enabler | null>(needsOfLeftOut(chosen, target, tested));
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
     const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.allExchanges()) };
     const newPairsIn = (row: Row): number => covering.pairsIn(row).filter((name) => !covered.has(name)).length;

@@ -9,87 +9,87 @@ import { noUsableKey } from "../../run/run.ts";
 import { withConfirmedFreshness } from "../../target/control-calls.ts";
 import { type Target, withDetectedTier } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
-import type { NotSentReason } from "./not-sent-reason.ts";
+import { UnsendableLoadError } from "./not-sent-reason.ts";
 
-export type LoadDiscovery =
-  | {
-      readonly kind: "ready";
-      readonly target: Target;
-      readonly used: ReadonlyMap<string, number>;
-    }
-  | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
+interface LoadDiscovery {
+  readonly target: Target;
+  readonly used: ReadonlyMap<string, number>;
+}
 
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
+/** @throws {UnsendableLoadError} if the target cannot get load */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,
   needed: ReadonlySet<Need>,
 ): Promise<LoadDiscovery> {
   const provided = await withControlParts(named, "issue");
-  if (provided.kind === "failed") return { kind: "nothing to load", sentence: provided.sentence };
+  if (provided.kind === "failed") throw nothingToLoad(provided.sentence);
   const target = await withConfirmedFreshness(provided.target);
   const key = mainKey(target);
-  if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
+  if (key === null) throw nothingToLoad(noUsableKey);
   let limit: HarnessLimit | null = null;
   // A function, because TypeScript does not see that a callback sets `limit`.
   const limitMet = (): HarnessLimit | null => limit;
   const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };
   try {
-    return await inShortSession(session, async ({ client, pacer, recorder, time }): Promise<LoadDiscovery> => {
+    return await inShortSession(session, async ({ client, pacer, recorder, time }) => {
       const discovered = await discoverAgentAndTier(target, client, () => pacer.detectedTier(key));
       const met = limitMet();
-      if (met !== null) return { kind: "harness limit", limit: met };
-      if (discovered.kind !== "ready") return discovered;
+      if (met !== null) throw new UnsendableLoadError({ kind: "harness limit", limit: met });
       const sentBefore = recorder.executions();
-      const withRoles = await withDerivedRoles(client, discovered.target, { time, signal, needed });
+      const withRoles = await withDerivedRoles(client, discovered, { time, signal, needed });
       const isUsed = recorder.executions() > sentBefore;
-      return { kind: "ready", target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
+      return { target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
     });
   } catch (error) {
-    if (signal.aborted) return { kind: "interrupted" };
+    if (signal.aborted) throw new UnsendableLoadError({ kind: "interrupted" });
     const met = limitMet() ?? harnessLimitOf(error);
-    if (met !== null) return { kind: "harness limit", limit: met };
-    if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
+    if (met !== null) throw new UnsendableLoadError({ kind: "harness limit", limit: met });
+    if (error instanceof UnsendablePath)
+      throw new UnsendableLoadError({ kind: "unsendable agent", problem: error.message });
     throw error;
   }
 }
+
+const nothingToLoad = (sentence: string): UnsendableLoadError =>
+  new UnsendableLoadError({ kind: "nothing to load", sentence });
 
 async function discoverAgentAndTier(
   target: Target,
   client: Client,
   detectedTier: () => string | null,
-): Promise<LoadDiscovery> {
-  if (target.agents.answering !== undefined && client.key.tier !== null) return checkHealth(target, client);
+): Promise<Target> {
+  if (target.agents.answering !== undefined && client.key.tier !== null) {
+    await checkHealth(target, target.agents.answering, client);
+    return target;
+  }
   const discovered = await discoverTarget(client, target);
-  if (discovered.kind !== "ready") return discoveryFailure(discovered.sentence);
-  const known = withDetectedTier(discovered.target, client.key.name, client.key.tier ?? detectedTier());
-  return { kind: "ready", target: known, used: new Map() };
+  if (discovered.kind !== "ready") throw discoveryFailure(discovered.sentence);
+  return withDetectedTier(discovered.target, client.key.name, client.key.tier ?? detectedTier());
 }
 
-const discoveryFailure = (why: string | AgentWithoutPath): LoadDiscovery =>
+const discoveryFailure = (why: string | AgentWithoutPath): UnsendableLoadError =>
   typeof why === "string"
-    ? { kind: "nothing to load", sentence: why }
-    : {
+    ? nothingToLoad(why)
+    : new UnsendableLoadError({
         kind: "unsendable agent",
         problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
-      };
+      });
 
-async function checkHealth(target: Target, client: Client): Promise<LoadDiscovery> {
-  const { answer } = await client.health(target.agents.answering ?? "", {
+async function checkHealth(target: Target, agent: string, client: Client): Promise<void> {
+  const { answer } = await client.health(agent, {
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });
   if (answer.kind === "unanswered")
-    return {
-      kind: "nothing to load",
-      sentence: `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
-    };
+    throw nothingToLoad(
+      `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
+    );
   if (answer.status === 401 || answer.status === 403)
-    return {
-      kind: "nothing to load",
-      sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
-    };
-  return { kind: "ready", target, used: new Map() };
+    throw nothingToLoad(
+      `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
+    );
 }

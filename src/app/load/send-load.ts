@@ -5,6 +5,7 @@ import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report } from "../../report/model/report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
+import type { Need } from "../../run/plan/needs.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
@@ -57,8 +58,6 @@ export interface NotSentLoad extends NotSent {
   readonly kept: RedactedLoad | null;
 }
 
-const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
-
 /** Sends load, and judges the target's rate limits by the responses. Writes nothing if `folder` is `null`. */
 export async function sendLoad(
   options: SendLoadOptions,
@@ -88,17 +87,29 @@ export interface PreparedLoad {
 }
 
 export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
+  try {
+    return await openLoad(options);
+  } catch (error) {
+    if (error instanceof UnsendableLoadError) return { kind: "not sent", why: error.reason };
+    throw error;
+  }
+}
+
+async function openLoad(options: SendLoadOptions): Promise<PreparedLoad> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
-  if (options.readOnly === true) return notSent({ kind: "read only" });
-  if (signal.aborted) return notSent({ kind: "interrupted" });
+  if (options.readOnly === true) throw new UnsendableLoadError({ kind: "read only" });
+  if (signal.aborted) throw new UnsendableLoadError({ kind: "interrupted" });
   const engines = enginesForTarget(options.engines ?? (await findEngines()), options.target);
   const parameters: LoadParameters = { ...defaultLoadParameters, ...options };
-  const planned = await discoverAndPlan(parameters, options.target, engines, signal);
-  if (planned.kind === "not sent") return planned;
-  const { plan, target } = planned;
+  assertLoadParameters(parameters, options.target, engines);
+  const { target, used } =
+    options.target === null
+      ? { target: null, used: new Map<string, number>() }
+      : await discoverForLoad(options.target, signal, neededInRealTime(parameters));
+  const plan = planLoad(parameters, target, engines.names);
   const usedBefore =
     usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
-  const environment = createEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
+  const environment = createEnvironment(target, patches, new Map([...usedBefore, ...used]));
   const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
   const outlook = previewLoad(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
   events.planned(outlook, target);
@@ -112,38 +123,11 @@ export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoa
       close: environment.close,
     };
   await environment.close();
-  return notSent({ kind: signal.aborted ? "interrupted" : "not agreed" });
+  throw new UnsendableLoadError({ kind: signal.aborted ? "interrupted" : "not agreed" });
 }
 
-type PlannedLoad =
-  | {
-      readonly kind: "planned";
-      readonly plan: LoadPlan;
-      readonly target: Target | null;
-      readonly used: ReadonlyMap<string, number>;
-    }
-  | NotSent;
-
-async function discoverAndPlan(
-  parameters: LoadParameters,
-  named: Target | null,
-  engines: AvailableEngines,
-  signal: AbortSignal,
-): Promise<PlannedLoad> {
-  try {
-    assertLoadParameters(parameters, named, engines);
-    if (named === null)
-      return { kind: "planned", plan: planLoad(parameters, null, engines.names), target: null, used: new Map() };
-    const needed = new Set(chooseScenarios(parameters.scenarios, true).flatMap(({ needs }) => needs));
-    const discovered = await discoverForLoad(named, signal, needed);
-    if (discovered.kind !== "ready") return notSent(discovered);
-    const { target, used } = discovered;
-    return { kind: "planned", plan: planLoad(parameters, target, engines.names), target, used };
-  } catch (error) {
-    if (error instanceof UnsendableLoadError) return notSent(error.reason);
-    throw error;
-  }
-}
+const neededInRealTime = ({ scenarios }: LoadParameters): ReadonlySet<Need> =>
+  new Set(chooseScenarios(scenarios, true).flatMap(({ needs }) => needs));
 
 interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
   readonly parameters: LoadParameters;

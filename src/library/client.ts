@@ -1,8 +1,7 @@
 import { assertCommand } from "../app/client/client-session.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
-import { UsageProblem } from "./errors.ts";
 import { type Judged, judgedOrThrow } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
@@ -48,7 +47,7 @@ export async function judgeClient(
   assertCommand(command);
   const { seed = 1, strictRequests = false, timeoutMs = 120_000, variables, signal } = options;
   if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new UsageProblem(line`seed is ${String(seed)}; give a whole number.`);
+    throw new UsageError(line`seed is ${String(seed)}; give a whole number.`);
   const judged = await judgeByCommand({
     command,
     troubles: (options.troubles ?? troubles).map(parseTroubleName),
@@ -68,7 +67,5 @@ export async function judgeClient(
 
 function parseTroubleName(name: string): TroubleName {
   if (Object.hasOwn(troubleNames, name)) return name as TroubleName;
-  throw new UsageProblem(
-    line`troubles has ${JSON.stringify(name)}, which is no trouble. Known: ${troubles.join(", ")}.`,
-  );
+  throw new UsageError(line`troubles has ${JSON.stringify(name)}, which is no trouble. Known: ${troubles.join(", ")}.`);
 }

@@ -1,8 +1,7 @@
 // Public exports of the package `agent-hosting-conformance`, with every type that their signatures use.
 
-export { judge, type Judged, type JudgeOptions } from "./judge.ts";
+export { judge, type Judged, type JudgeOptions, NothingToJudge, rejudge } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";
-export { rejudge } from "./judge.ts";
 export { judgeClient, type JudgeClientOptions, troubles } from "./client.ts";
 export type { ClientVariables } from "../app/client/judge-client.ts";
 export {
@@ -22,7 +21,7 @@ export { renderVendorsPage as renderVendorsHtml } from "../report/vendors/page.t
 export { renderVendorsMarkdown } from "../report/vendors/markdown.ts";
 export type { CheckSelection } from "./scope.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "./target.ts";
-export { NothingToJudge, UsageProblem } from "./errors.ts";
+export { UsageError as UsageProblem } from "../base/line.ts";
 
 export { type ReferenceServer, type ServerOptions, startServer } from "./server.ts";
 export type { KeyTraits, ReferenceKey, RequestLine } from "../reference/reference.ts";

@@ -3,13 +3,12 @@ import type { ReportDocument, Report, Verdict } from "../report/model/report.ts"
 import type { RedactedRun } from "../app/judge/redacted-run.ts";
 import { judgeTarget } from "../app/judge/judge-target.ts";
 import { documentOf, readSavedRun, type SavedRun } from "../app/report-folder/saved-report.ts";
-import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf, libraryMessages } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {
@@ -25,6 +24,18 @@ export interface Judged {
   readonly evidence: Evidence;
   /** Report and evidence without webhook secrets: the input of all renderers. */
   readonly document: ReportDocument;
+}
+
+/** Thrown if nothing was judged, for example because the target cannot be reached. */
+export class NothingToJudge extends Error {
+  override readonly name = "NothingToJudge";
+  /** A report that says why nothing was judged; `null` if there is no report. */
+  readonly document: ReportDocument | null;
+
+  constructor(sentence: string, document: ReportDocument | null) {
+    super(sentence);
+    this.document = document;
+  }
 }
 
 /**
@@ -66,7 +77,7 @@ function readSavedRunOf(folder: string): SavedRun {
   } catch (error) {
     // `readSavedRun` throws a `UseCaseError` only if the folder holds a load report.
     if (error instanceof UseCaseError)
-      throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
+      throw new UsageError(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;
   }
 }

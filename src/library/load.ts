@@ -5,9 +5,9 @@ import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
 import type { LoadParameters } from "../app/load/plan-load.ts";
 import type { TierName } from "../spec/tiers.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
-import { NothingToJudge, UsageProblem } from "./errors.ts";
+import { NothingToJudge } from "./judge.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options that select the load to send. Every option has a default. */
 export interface LoadChoice {
@@ -70,5 +70,5 @@ export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Parti
 function toLibraryError({ why, kept }: NotSentLoad): Error {
   if (why.kind === "nothing to load" || why.kind === "interrupted")
     return new NothingToJudge(describeNotSent(why), kept?.document ?? null);
-  return new UsageProblem(line`No load was sent: ${describeNotSent(why)}`);
+  return new UsageError(line`No load was sent: ${describeNotSent(why)}`);
 }

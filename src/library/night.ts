@@ -7,7 +7,7 @@ import type { Regression } from "../report/compare/comparison.ts";
 import type { ReportedLatencyShift } from "../report/history/night.ts";
 import type { ReportDocument } from "../report/model/report.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
-import { NothingToJudge } from "./errors.ts";
+import { NothingToJudge } from "./judge.ts";
 import { parseRegressionList } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";

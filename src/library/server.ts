@@ -12,8 +12,7 @@ import {
 import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
-import { UsageProblem } from "./errors.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options of the reference server. Everything has a default. */
 export interface ServerOptions {
@@ -95,7 +94,7 @@ const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
 function validateAdvanceMs(ms: unknown): number {
   if (typeof ms === "number" && ms >= 0 && ms <= maxAdvanceMs) return Math.round(ms);
-  throw new UsageProblem(
+  throw new UsageError(
     line`The clock cannot be advanced by ${String(ms)}. Give milliseconds, from 0 to ${maxAdvanceMs}.`,
   );
 }

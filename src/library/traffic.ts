@@ -4,13 +4,12 @@ import { startProxy as startJudgingProxy } from "../app/proxy/run-proxy.ts";
 import { judgeRecording as judgeRecordedTraffic } from "../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../app/recording/read-recording.ts";
 import { parseRequirements } from "../app/requirements.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 import { once } from "../base/memoize.ts";
 import type { RequirementSet } from "../spec/clause.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readBaseUrl } from "../target/base-url.ts";
 import { readNetwork } from "../target/network-settings.ts";
-import { UsageProblem } from "./errors.ts";
 import { type Judged, toJudged } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
@@ -38,7 +37,7 @@ export interface RecordingOptions extends TrafficOptions {
 export async function judgeRecording(file: string, options: RecordingOptions = {}): Promise<Judged> {
   const { baseUrl, ...others } = options;
   const read = readRecordedFile(file);
-  if (read.kind === "load") throw new UsageProblem(line`${file} is evidence of load, and no recorded traffic.`);
+  if (read.kind === "load") throw new UsageError(line`${file} is evidence of load, and no recorded traffic.`);
   return toJudged(
     await judgeRecordedTraffic(read.recording, {
       ...toTrafficParameters(others),
@@ -96,7 +95,7 @@ export async function startProxy(upstream: string, options: ProxyOptions = {}): 
 function toTrafficParameters({ tiers = {}, bodies = true, requirements }: TrafficOptions) {
   const unknown = Object.entries(tiers).find(([, tier]) => !publishedTierNames.includes(tier));
   if (unknown !== undefined)
-    throw new UsageProblem(line`tiers.${unknown[0]} is ${unknown[1]}; give ${publishedTierNames.join(", ")}.`);
+    throw new UsageError(line`tiers.${unknown[0]} is ${unknown[1]}; give ${publishedTierNames.join(", ")}.`);
   return {
     tiers: new Map<string, string>(Object.entries(tiers)),
     keepsBodies: bodies,

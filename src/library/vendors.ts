@@ -4,10 +4,9 @@ import { defaultConcurrency, type ListedVendor } from "../app/vendors/judge-vend
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
 import type { VendorComparison } from "../report/vendors/comparison.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
-import { UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
-import { line } from "../base/line.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** A deployment to judge, or the folder of its saved report. `load`: the folder of its saved load report. */
 export type VendorDescription =
@@ -66,7 +65,7 @@ function toListedVendor(name: string, description: VendorDescription): ListedVen
     target: () => {
       const { target } = resolveTarget(description);
       if (target === null)
-        throw new UsageProblem(line`The embedded server cannot be a vendor: start one with startServer().`);
+        throw new UsageError(line`The embedded server cannot be a vendor: start one with startServer().`);
       return target;
     },
     load: null,

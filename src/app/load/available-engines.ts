@@ -10,29 +10,21 @@ import type { Target } from "../../target/target.ts";
 
 export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-export interface AvailableEngines {
-  readonly names: readonly EngineName[];
-  readonly missing: (engine: EngineName) => SkipText | null;
-}
+/** Why an engine cannot be used; `null` if it can. */
+export type AvailableEngines = Readonly<Record<EngineName, SkipText | null>>;
+
+export const engineNames = (engines: AvailableEngines): EngineName[] =>
+  (["autocannon", "k6"] as const).filter((name) => engines[name] === null);
 
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
-  return problem === null
-    ? { names: ["autocannon", "k6"], missing: () => null }
-    : {
-        names: ["autocannon"],
-        missing: (engine) => (engine === "k6" ? { reason: "there is no k6", needs: problem } : null),
-      };
+  return { autocannon: null, k6: problem === null ? null : { reason: "there is no k6", needs: problem } };
 }
 
-export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
-  const cannot = target === null ? null : whyK6CannotReach(target);
-  if (cannot === null) return { names, missing };
-  return {
-    names: names.filter((name) => name !== "k6"),
-    missing: (engine) => missing(engine) ?? (engine === "k6" ? cannot : null),
-  };
-}
+export const enginesForTarget = (engines: AvailableEngines, target: Target | null): AvailableEngines => ({
+  ...engines,
+  k6: engines.k6 ?? (target === null ? null : whyK6CannotReach(target)),
+});
 
 function whyK6CannotReach({ network, baseUrl }: Target): SkipText | null {
   if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))

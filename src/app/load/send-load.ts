@@ -26,6 +26,7 @@ import { discoverForLoad } from "./discover-for-load.ts";
 import { type ClosableEnvironment, openEmbeddedEnvironment, openTargetEnvironment } from "./trial-environment.ts";
 import {
   type AvailableEngines,
+  engineNames,
   enginesByName as sendingEngines,
   enginesForTarget,
   findEngines,
@@ -106,12 +107,12 @@ async function openLoad(options: SendLoadOptions): Promise<PreparedLoad> {
     options.target === null
       ? { target: null, used: new Map<string, number>() }
       : await discoverForLoad(options.target, signal, neededInRealTime(parameters));
-  const plan = planLoad(parameters, target, engines.names);
+  const plan = planLoad(parameters, target, engineNames(engines));
   const usedBefore =
     usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = createEnvironment(target, patches, new Map([...usedBefore, ...used]));
   const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
-  const outlook = previewLoad(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
+  const outlook = previewLoad(plan, target, (trial) => engines[trial.engine] ?? environment.skipReason(trial));
   events.planned(outlook, target);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
   if (isAgreed)
@@ -154,7 +155,7 @@ async function runAndSaveTrials(
       started,
       environment,
       engines: sendingEngines,
-      missingEngine: engines.missing,
+      missingEngine: (engine) => engines[engine],
       segments: parameters.segments,
       maxRequests: parameters.maxRequests,
       maxConnections: Math.max(0, ...trials.map((trial) => plan.estimateOf(trial).connections)),

@@ -3,16 +3,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { Messages } from "../../run/skip-reason.ts";
-import { isRequirementSet, newestRequirements } from "../../spec/clause.ts";
+import type { RequirementSet } from "../../spec/clause.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
 
 export interface JudgeWorkerData {
+  /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
   readonly baseUrl: string;
   readonly startedUnixMs: number;
-  readonly tiers: readonly (readonly [key: string, tier: string])[];
+  readonly tiers: ReadonlyMap<string, string>;
   readonly keepsBodies: boolean;
-  readonly requirements: string;
+  readonly requirements: RequirementSet;
   readonly tierName: string;
 }
 
@@ -50,9 +51,9 @@ const messages: Messages = {
 const trafficJudge = startTrafficJudge({
   baseUrl,
   startedUnixMs,
-  tiers: new Map(tiers),
+  tiers,
   keepsBodies,
-  requirements: isRequirementSet(requirements) ? requirements : newestRequirements,
+  requirements,
   messages,
   onBreach: (check, actual) => post({ kind: "breach", check, actual }),
 });

@@ -2,23 +2,16 @@ import type { Worker } from "node:worker_threads";
 
 import type { Network } from "../../base/network/network.ts";
 import { startWorker } from "../../base/spawn-module.ts";
-import type { RequirementSet } from "../../spec/clause.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
 import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";
 import type { ProxyReports } from "./traffic-judge.ts";
 
-export interface ProxyOptions {
-  /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
-  readonly baseUrl: string;
+export interface ProxyOptions extends Omit<JudgeWorkerData, "startedUnixMs"> {
   readonly network: Network;
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  readonly tiers: ReadonlyMap<string, string>;
-  readonly keepsBodies: boolean;
-  readonly requirements: RequirementSet;
-  readonly tierName: string;
   /** Called when a check finds its first breach. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
@@ -73,7 +66,7 @@ export async function startProxy(options: ProxyOptions) {
 const isBelow = (url: string, baseUrl: string): boolean =>
   url.startsWith(baseUrl) && ["/", "?", ""].includes(url.charAt(baseUrl.length));
 
-function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: number }) {
+function startJudgeThread({ onBreach, ...options }: JudgeWorkerData & Pick<ProxyOptions, "onBreach">) {
   const worker = startJudgeWorker(options);
   const finished = Promise.withResolvers<ProxyReports>();
   let group: ForwardedExchange[] = [];
@@ -89,7 +82,7 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
     group = [];
   };
   worker.on("message", (message: MessageFromJudge) => {
-    if (message.kind === "breach") options.onBreach(message.check, message.actual);
+    if (message.kind === "breach") onBreach(message.check, message.actual);
     else if (message.kind === "finished") finished.resolve(message.reports);
     else {
       waiting -= message.count;
@@ -122,8 +115,9 @@ function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: numb
 const approximateBytes = ({ requestBody, responseBody }: ForwardedExchange): number =>
   1024 + requestBody.length + responseBody.length;
 
-function startJudgeWorker(options: ProxyOptions & { readonly startedUnixMs: number }): Worker {
+/** Passes only these options on: a thread cannot receive the network and the functions among them. */
+function startJudgeWorker(options: JudgeWorkerData): Worker {
   const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = options;
-  const workerData = { baseUrl, startedUnixMs, tiers: [...tiers], keepsBodies, requirements, tierName };
-  return startWorker(import.meta.url, "judge-worker", { workerData: workerData satisfies JudgeWorkerData });
+  const workerData: JudgeWorkerData = { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName };
+  return startWorker(import.meta.url, "judge-worker", { workerData });
 }

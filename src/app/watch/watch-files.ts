@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 
 import { errorCodeOrText } from "../../base/errors.ts";
-import { tryParseJson } from "../../base/json.ts";
+import { type DeepReadonly, tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { line, UsageError } from "../../base/line.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";
@@ -39,31 +39,25 @@ const hookSchema = z.object({
   isReleased: z.boolean(),
 });
 
-const receiverSchema = z.object({
+const receiverSchema: z.ZodType<ReceiverRecord> = z.object({
   listen: z.string(),
   publicUrl: z.string().nullable(),
   hooks: z.array(hookSchema),
   deliveries: z.int(),
-}) satisfies z.ZodType<ReceiverRecord>;
+});
 
 const stateSchema = z.object({
   format: z.literal("agent-hosting-conformance/watch/1"),
   receiver: receiverSchema,
   epochMs: z.number(),
+  /** When the watch began, in milliseconds since the start of the run. */
   sinceMs: z.number(),
+  /** Target file of the run; `null` if the run had no target file. The new report must redact the keys in this file. */
   targetFile: z.string().nullable(),
 });
 
 /** The content of `watch.json`, from which a later process can resume the wait for webhook deliveries. */
-export interface WatchState {
-  readonly format: "agent-hosting-conformance/watch/1";
-  readonly receiver: ReceiverRecord;
-  readonly epochMs: number;
-  /** When the watch began, in milliseconds since the start of the run. */
-  readonly sinceMs: number;
-  /** Target file of the run; `null` if the run had no target file. The new report must redact the keys in this file. */
-  readonly targetFile: string | null;
-}
+export type WatchState = Readonly<z.infer<typeof stateSchema>>;
 
 const stateFileName = "watch.json";
 
@@ -76,9 +70,13 @@ export function writeFirstState(
     throw new UsageError(line`Nothing is left to watch: the run did not listen for deliveries. Its report says why.`);
   const { receiver, live, epochMs } = listened;
   const sinceMs = live === null ? listened.untilMs : Date.now() - epochMs;
-  const format = "agent-hosting-conformance/watch/1";
-  const file = targetFile === undefined ? null : resolve(targetFile);
-  const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
+  const state: WatchState = {
+    format: "agent-hosting-conformance/watch/1",
+    receiver,
+    epochMs,
+    sinceMs,
+    targetFile: targetFile === undefined ? null : resolve(targetFile),
+  };
   try {
     // The file contains webhook secrets, so only its owner may read it.
     replaceFile(join(folder, stateFileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
@@ -105,7 +103,7 @@ const lineSchema = z.union([
 ]);
 
 /** A line of `watch.jsonl`. Times are in milliseconds since the start of the run. */
-export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
+export type JournalLine = DeepReadonly<z.infer<typeof lineSchema>>;
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 

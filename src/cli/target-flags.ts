@@ -1,5 +1,6 @@
 import type { z } from "zod";
 
+import { withoutUndefined } from "../base/json.ts";
 import type { Network } from "../base/network/network.ts";
 import { nonEmpty, joinWithOr } from "../base/text.ts";
 import { line, UsageError } from "../base/line.ts";
@@ -37,12 +38,7 @@ export type NetworkFlagValues = FlagsOf<typeof networkOptions>;
 export type TargetFlags = FlagsOf<typeof targetOptions>;
 
 export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlagValues): NetworkFlags => ({
-  network: {
-    ...(proxy !== undefined && { proxy }),
-    ...(ca !== undefined && { ca }),
-    ...(clientCert !== undefined && { clientCert }),
-    ...(clientKey !== undefined && { clientKey }),
-  },
+  network: withoutUndefined({ proxy, ca, clientCert, clientKey }),
   nameOf: flagForSetting,
 });
 

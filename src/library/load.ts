@@ -7,6 +7,7 @@ import type { TierName } from "../spec/tiers.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { NothingToJudge } from "./judge.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
+import { withoutUndefined } from "../base/json.ts";
 import { line, UsageError } from "../base/line.ts";
 
 /** Options that select the load to send. Every option has a default. */
@@ -49,8 +50,7 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
     {
       ...resolveTarget(target),
       ...toLoadParameters(choice),
-      ...(maxRequests !== undefined && { maxRequests }),
-      ...(signal !== undefined && { signal }),
+      ...withoutUndefined({ maxRequests, signal }),
       requirements: parseRequirements(requirements, "requirements"),
       messages: libraryMessages,
       agree: () => isAgreed,
@@ -61,11 +61,8 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
   return { verdict: sent.document.report.verdict, report: sent.document.report, document: sent.document };
 }
 
-export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadParameters> => ({
-  ...(scenarios !== undefined && { scenarios }),
-  ...(engine !== undefined && { engine }),
-  ...(tier !== undefined && { tier }),
-});
+export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadParameters> =>
+  withoutUndefined({ scenarios, engine, tier });
 
 function toLibraryError({ why, kept }: NotSentLoad): Error {
   if (why.kind === "nothing to load" || why.kind === "interrupted")

@@ -12,6 +12,7 @@ import {
 import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
+import { withoutUndefined } from "../base/json.ts";
 import { line, UsageError } from "../base/line.ts";
 
 /** Options of the reference server. Everything has a default. */
@@ -66,9 +67,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   const reference = await startReference({
     clock,
     patches: patchesByName(faults, variants),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
-    ...(onRequest !== undefined && { onRequest }),
+    ...withoutUndefined({ host, port, onRequest }),
   });
   const server: ReferenceServer = {
     baseUrl: reference.baseUrl,

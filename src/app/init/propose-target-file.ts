@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { isSea } from "node:sea";
 
+import { withoutUndefined } from "../../base/json.ts";
 import type { Network } from "../../base/network/network.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
@@ -86,9 +87,7 @@ export function proposeTargetFile(
     baseUrl,
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
     ...(Object.keys(roles).length === 0 ? {} : { agents: roles }),
-    ...(control.clock && { clock: control.clock }),
-    ...(control.control && { control: control.control }),
-    ...(control.triggers && { triggers: control.triggers }),
+    ...withoutUndefined({ clock: control.clock, control: control.control, triggers: control.triggers }),
     ...(Object.keys(paths).length === 0 ? {} : { paths }),
     ...networkPartFor(out, networkSettings),
   };

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-import type { ClientCall, Header, SentRequest } from "../evidence/exchange.ts";
+import type { ClientCall, SentRequest } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
-import { recordBody } from "../wire/record-body.ts";
+import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";
 import type { Trouble } from "./trouble.ts";
 
@@ -104,7 +104,7 @@ interface ReceivedRequest {
 
 async function readRequest(incoming: IncomingMessage, origin: string): Promise<ReceivedRequest> {
   const { method = "GET", url: path = "/" } = incoming;
-  const headers = headersOf(incoming);
+  const headers = parseRawHeaders(incoming.rawHeaders);
   const body = recordBody();
   const pieces: Buffer[] = [];
   const received = (isComplete: boolean): ReceivedRequest => ({
@@ -123,9 +123,6 @@ async function readRequest(incoming: IncomingMessage, origin: string): Promise<R
     return received(false);
   }
 }
-
-const headersOf = ({ rawHeaders }: IncomingMessage): Header[] =>
-  rawHeaders.flatMap((name, at): Header[] => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""]] : []));
 
 async function respond(
   request: RelayedRequest,

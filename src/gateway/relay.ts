@@ -125,21 +125,14 @@ async function writeReshaped(
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-export interface OutgoingResponse {
-  readonly head: (status: number, headers: readonly Header[]) => void;
-  readonly write: (bytes: Uint8Array | string) => void;
-  readonly end: (last?: Uint8Array | string) => void;
-  readonly reset: () => void;
-  readonly closed: AbortSignal;
-  readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
-}
+export type OutgoingResponse = ReturnType<typeof openResponse>;
 
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
 /** Wraps a Node response, and records everything that is sent. */
-export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
+export function openResponse(response: ServerResponse, now: () => number) {
   const closing = new AbortController();
   const body = recordBody();
   let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;

@@ -1,7 +1,7 @@
 import { type Answered, type Ending, type Exchange, type Header, headerValues } from "../../evidence/exchange.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
-import { recordWholeBody } from "../../wire/record-body.ts";
+import { parseRawHeaders, recordWholeBody } from "../../wire/record-body.ts";
 import { readStream } from "../../wire/stream-reader.ts";
 import { decompressBody, headerValue, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
@@ -45,14 +45,11 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
 }
 
 /** Returns the name and value of each header. Restores UTF-8 values, which Node decodes as Latin-1. */
-function headerPairs(raw: readonly string[]): Header[] {
-  const pairs: Header[] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const value = raw[at + 1] ?? "";
-    pairs.push([raw[at] ?? "", /^\p{ASCII}*$/u.test(value) ? value : Buffer.from(value, "latin1").toString("utf8")]);
-  }
-  return pairs;
-}
+const headerPairs = (raw: readonly string[]): Header[] =>
+  parseRawHeaders(raw).map(([name, value]) => [
+    name,
+    /^\p{ASCII}*$/u.test(value) ? value : Buffer.from(value, "latin1").toString("utf8"),
+  ]);
 
 function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));

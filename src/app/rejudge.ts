@@ -9,6 +9,7 @@ import { partyOf, type Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/check.ts";
 import { judgeEvidence, type ProbeResults } from "../run/judge/judge-evidence.ts";
 import { isAboutKeys, suitesFor, isSelectedBy } from "../run/plan/selection.ts";
+import type { Probe } from "../run/probe.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
@@ -31,11 +32,11 @@ export function rejudgeRun(
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   const judgements = judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results);
   const findings = reportedFindings(judgements, messages, {
-    coverage: pairCoverageIn(evidence),
+    coverage: (evidenceOf(evidence, cornersRequested) as PairCoverage | undefined) ?? null,
     selection: report.selection,
     offers: report.target.offers ?? null,
     exchanges: evidence.exchanges,
-    batchPath: batchPathIn(evidence),
+    batchPath: (evidenceOf(evidence, allExchanges) as AllExchanges | undefined)?.batchPath ?? null,
   });
   const { unselected } = report;
   return withProfileResults({
@@ -48,18 +49,13 @@ export function rejudgeRun(
   });
 }
 
-function batchPathIn({ probes }: Evidence): string | null {
-  const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
-  return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
+function evidenceOf({ probes }: Evidence, { name }: Probe): unknown {
+  const result = probes.find(({ probe }) => probe === name)?.result;
+  return result?.kind === "ran" ? result.evidence : undefined;
 }
 
 const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
-
-function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
-  const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
-  return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
-}
 
 /**
  * Selects the report's checks and the checks of later requirement sets. Also selects checks added since the report, if

@@ -18,7 +18,6 @@ const lightParts = [
   "app/judge/secrets.ts",
   "app/requirements.ts",
   "app/use-case-error.ts",
-  "app/version.ts",
   "report/reproduce/curl.ts",
 ];
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);

@@ -26,7 +26,7 @@ export interface TroublePlanOptions {
   /** Calls of a first run without injected errors. Requests that failed in that run get no injected errors later. */
   readonly plain: readonly ClientCall[];
   /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
-  readonly maxRetryAfterSeconds?: number;
+  readonly maxRetryAfterSeconds?: number | undefined;
 }
 
 export interface TroublePlan {

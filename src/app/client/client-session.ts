@@ -183,8 +183,7 @@ export function createClientSession(settings: ClientSettings, tools: SessionTool
   const runTroubled: ClientSession["runTroubled"] = async () => {
     const { troubles: names, seed, maxRetryAfterSeconds } = settings;
     if (names.length === 0) throw new SkipError("trouble is switched off");
-    const bound = maxRetryAfterSeconds === undefined ? {} : { maxRetryAfterSeconds };
-    const plan = planTrouble({ names, seed, plain: plain.calls, ...bound });
+    const plan = planTrouble({ names, seed, plain: plain.calls, maxRetryAfterSeconds });
     const runs: CommandRun[] = [];
     const untilMs = performance.now() + Math.max(maxTroubledMs, plain.durationMs * maxTroubledRatio);
     while (runs.length < maxRuns && performance.now() < untilMs && !tools.signal.aborted) {

@@ -51,15 +51,13 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
   );
 }
 
-export interface SavedTrialOutcome {
-  readonly outcome: TrialResult;
-  readonly evidence: LoadEvidence;
-  readonly file: string;
-}
-
 interface EvidenceFile {
   readonly file: string;
   readonly evidence: LoadEvidence;
+}
+
+interface SavedTrialOutcome extends EvidenceFile {
+  readonly outcome: TrialResult;
 }
 
 /** Judges saved load trials. Files with the same scenario, tier and engine belong to one trial. */

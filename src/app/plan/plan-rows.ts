@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import {
   hasFewRequests,
@@ -91,6 +92,11 @@ const longestWaitSeconds = (waits: WaitOptions | undefined, target: Target): num
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
+const totalCost = (costs: readonly ProbeCost[]): ProbeCost => ({
+  requests: sumOf(costs.map(({ requests }) => requests)),
+  waitSeconds: Math.ceil(sumOf(costs.map(({ waitSeconds }) => waitSeconds))),
+});
+
 export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
@@ -102,9 +108,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   return publishedTierNames.flatMap((tier): TierCost[] => {
     const [tested] = tiersUnderTest({ ...target, keys: { [main.name]: { ...main, tier } } });
     if (tested === undefined) return [];
-    const costs = perTier.map((probe) => costOfProbe(probe, tested, target));
-    const sum = (of: keyof ProbeCost): number => costs.reduce((total, cost) => total + cost[of], 0);
-    return [{ tier, requests: sum("requests"), waitSeconds: Math.ceil(sum("waitSeconds")) }];
+    return [{ tier, ...totalCost(perTier.map((probe) => costOfProbe(probe, tested, target))) }];
   });
 }
 
@@ -130,27 +134,23 @@ export function keyRows(
     const used = byKey.get(name) ?? [];
     const limits = limitsOf(key, target);
     const first = name === discovery.key ? discovery.requests : 0;
-    const paced = first + sumOfRequests(used.filter(({ tier }) => tier === null));
-    const waitSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free) + sumOfWaitSeconds(used);
+    const { requests, waitSeconds } = totalCost(used);
+    const paced = first + totalCost(used.filter(({ tier }) => tier === null)).requests;
+    const pacingSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free);
     return [
       {
         key: name,
         tier: key.tier,
         isTierKnown: limits !== null,
-        requests: first + sumOfRequests(used),
-        waitSeconds: target.clock === null ? waitSeconds : 0,
+        requests: first + requests,
+        waitSeconds: target.clock === null ? pacingSeconds + waitSeconds : 0,
       },
     ];
   });
 }
-
-const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
 /** Length of a minute window. It includes one extra second, because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteWindowSeconds;
-
-const sumOfWaitSeconds = (rows: readonly PlanRow[]): number =>
-  Math.ceil(rows.reduce((sum, { waitSeconds }) => sum + waitSeconds, 0));

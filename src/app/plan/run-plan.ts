@@ -1,3 +1,4 @@
+import { sumOf } from "../../base/numbers.ts";
 import { defaultCoverageSeed, maxRequestsFor, maxRunTimeMs, type RunBounds } from "../../run/plan/bounds.ts";
 import { keysOfUnknownTier } from "../../run/discovery/complete-target.ts";
 import { type RunScope, suitesFor } from "../../run/plan/selection.ts";
@@ -167,9 +168,9 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const { isSkipped, skipped } = groupSkippedChecks(planned, checks, {
     target,
     unaffordableProbes: run.unaffordable,
-    readOnly: readOnly,
+    readOnly,
     fast: bounds.fast,
-    messages: messages,
+    messages,
   });
   const probes = inStageOrder(planned)
     .filter((each) => !isSkipped(each))
@@ -196,8 +197,8 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     unknown: openQuestions(named, probes),
     ifTierShown: main.tier === null && !readOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
-      requests: keys.reduce((sum, { requests }) => sum + requests, 0),
-      executions: probes.reduce((sum, { executions }) => sum + executions, 0),
+      requests: sumOf(keys.map(({ requests }) => requests)),
+      executions: sumOf(probes.map(({ executions }) => executions)),
       waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
@@ -253,7 +254,6 @@ function plannedDiscovery(named: Target, main: TargetKey, isReadOnly: boolean): 
 }
 
 function sumOfCreations(rows: readonly PlanRow[]): Required<CreatedObjects> {
-  const sum = (kind: keyof CreatedObjects): number =>
-    rows.reduce((total, { creates }) => total + (creates[kind] ?? 0), 0);
+  const sum = (kind: keyof CreatedObjects): number => sumOf(rows.map(({ creates }) => creates[kind] ?? 0));
   return { webhooks: sum("webhooks"), alerts: sum("alerts"), operations: sum("operations") };
 }

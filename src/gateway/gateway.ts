@@ -63,7 +63,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const received = await readRequest(incoming, origin);
     const isOwnKey = incoming.headers.authorization?.replace(/^bearer /i, "") === options.key.text;
     const trouble = received.isComplete ? choose(received.request, isOwnKey) : null;
-    if (received.isComplete) await respond(received.relayed, response, trouble, relay);
+    if (received.isComplete)
+      await respond(received.relayed, response, trouble, relay).catch(() => {
+        // If the client has disconnected, it needs no error response. Otherwise, forwarding failed, for example because
+        // of an invalid path.
+        if (!response.closed.aborted) sendRefusal(response, unreadablePathTrouble);
+      });
     if (!response.closed.aborted) await once(response.closed, "abort");
     const { answer, leftMs } = response.recorded();
     const exchange = { id, key: isOwnKey ? options.key.name : null, request: received.request, sentMs, clockMs: 0 };
@@ -125,22 +130,6 @@ async function readRequest(incoming: IncomingMessage, origin: string): Promise<R
 }
 
 async function respond(
-  request: RelayedRequest,
-  response: OutgoingResponse,
-  trouble: Trouble | null,
-  relay: Relay,
-): Promise<void> {
-  try {
-    await respondWithTrouble(request, response, trouble, relay);
-  } catch {
-    // If the client has disconnected, it needs no error response. Otherwise, forwarding failed, for example because of
-    // an invalid path.
-    if (response.closed.aborted) return;
-    sendRefusal(response, unreadablePathTrouble);
-  }
-}
-
-async function respondWithTrouble(
   request: RelayedRequest,
   response: OutgoingResponse,
   trouble: Trouble | null,

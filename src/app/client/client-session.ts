@@ -130,14 +130,10 @@ function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   }
 }
 
-export interface ClientSettings {
-  readonly command: CommandLine;
-  readonly environment: Readonly<Record<string, string>>;
+export interface ClientSettings extends Omit<CommandOptions, "signal"> {
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;
-  readonly timeoutMs: number;
-  readonly showsOutput: boolean;
   /** Largest `retry_after`, in seconds, of the errors that the harness injects. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
 }

@@ -3,7 +3,7 @@ import { bodyJson, envelopeContent, type Exchange, statusOf } from "../../eviden
 import { agentIds, discoverTarget, type DiscoveryResult } from "../../run/discovery/discover-target.ts";
 import type { Client } from "../../run/send/client.ts";
 import { inShortSession } from "../../run/run-context.ts";
-import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
+import { isBudgetExhausted, type Messages, TargetUnavailable } from "../../run/skip-reason.ts";
 import { deploymentEvents, healthStatuses } from "../../spec/events-and-errors.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import type { Network } from "../../base/network/network.ts";
@@ -62,7 +62,7 @@ export async function discoverForInit({ messages, ...options }: InitDiscoveryOpt
     });
   } catch (error) {
     if (signal.aborted) return interruptedResult;
-    if (error instanceof RequestBudgetExhausted || error instanceof WaitRefused || error instanceof TargetUnavailable)
+    if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
       return {
         kind: "nothing to judge",
         sentence: `Discovery was not completed: ${messages.reason(error.skipReason.reason)}.`,

@@ -1,6 +1,4 @@
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { performance } from "node:perf_hooks";
-
 import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";

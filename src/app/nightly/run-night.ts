@@ -35,11 +35,10 @@ import {
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { renderHtml } from "../../report/html/render-html.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
-import { performance } from "node:perf_hooks";
 import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RegressionRules } from "../../report/compare/regression-rules.ts";
-import type { Report, ReportDocument } from "../../report/model/report.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
 import { coverageSeedOfNight } from "../../run/plan/bounds.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/load-results.ts";
@@ -85,7 +84,13 @@ async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const night = nightFromReports({ id: plan.id, run: run.report, load: null });
   const first = { night, run, unjudged: null, load: null, interrupted };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
-  const opened = await prepareLoadAfterRun(plan, plan.load, run.report);
+  const opened = await prepareLoad({
+    ...plan,
+    ...plan.load,
+    maxRequests: requestsLeft(plan.maxRequests, run.report),
+    usedAtMs: performance.now(),
+    events: plan.view.load,
+  });
   if (opened.kind === "not sent") {
     const loadEnd = runEndWithoutLoad(opened.why);
     const unloaded = nightFromReports({ id: plan.id, run: run.report, load: null, loadEnd });
@@ -96,16 +101,6 @@ async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   } finally {
     await opened.close();
   }
-}
-
-function prepareLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
-  return prepareLoad({
-    ...plan,
-    ...parameters,
-    maxRequests: requestsLeft(plan.maxRequests, run),
-    usedAtMs: performance.now(),
-    events: plan.view.load,
-  });
 }
 
 async function sendNightLoad(plan: NightPlan, run: ReportDocument, opened: PreparedLoad): Promise<ExecutedNight> {

@@ -1,5 +1,3 @@
-import { performance } from "node:perf_hooks";
-
 import { assertScenariosAndEngine, type LoadParameters, type LoadPreview } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
 import { line, UsageError } from "../../base/line.ts";

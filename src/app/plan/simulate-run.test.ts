@@ -1,6 +1,5 @@
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-
 import { type FastForwardServer, startFastForwardServer } from "../../reference/testing/test-server.ts";
 import { runSuites } from "../../run/run.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
@@ -8,6 +7,7 @@ import { suites } from "../../suites/all.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { planRun } from "./run-plan.ts";
 import { cliMessages } from "../../cli/messages.ts";
+import { virtualTimers } from "./simulate-run.ts";
 
 const maxWaitMs = 90_000;
 
@@ -64,5 +64,23 @@ describe("a plan for one Free key on a real clock", () => {
     expect(enough).toBeGreaterThan(maxWaitMs / 60_000);
     expect((await planAt(enough * 60_000)).shortOfTime).toBeNull();
     expect((await planAt((enough - 1) * 60_000)).shortOfTime?.enoughMinutes).toBe(enough);
+  });
+});
+
+describe("virtual timers", () => {
+  it("wake sleepers in the order of their time, and show that time", async () => {
+    const { now, sleep } = virtualTimers();
+    const { signal } = new AbortController();
+    const woken: [string, number][] = [];
+    const nap = async (name: string, ms: number): Promise<void> => {
+      await sleep(ms, signal);
+      woken.push([name, now()]);
+    };
+    await Promise.all([nap("late", 90_000), nap("early", 1000).then(() => nap("again", 2000))]);
+    expect(woken).toEqual([
+      ["early", 1000],
+      ["again", 3000],
+      ["late", 90_000],
+    ]);
   });
 });

@@ -3,17 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { Messages } from "../../run/skip-reason.ts";
-import type { RequirementSet } from "../../spec/clause.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
-import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
+import { type ProxyReports, startTrafficJudge, type TrafficJudgeOptions } from "./traffic-judge.ts";
 
-export interface JudgeWorkerData {
-  /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
-  readonly baseUrl: string;
-  readonly startedUnixMs: number;
-  readonly tiers: ReadonlyMap<string, string>;
-  readonly keepsBodies: boolean;
-  readonly requirements: RequirementSet;
+/** The data with which the thread starts. All of it can be cloned. */
+export interface JudgeWorkerData extends Omit<TrafficJudgeOptions, "messages" | "onBreach"> {
   readonly tierName: string;
 }
 
@@ -40,7 +34,7 @@ const proxyPort = parentPort;
 if (proxyPort === null) throw new Error("this thread is started by the proxy only");
 const post = (message: MessageFromJudge): void => proxyPort.postMessage(message);
 
-const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
+const { tierName, ...options } = workerData as JudgeWorkerData;
 
 /** `needs` always names the tier option: no other proxy option can enable a skipped check. */
 const messages: Messages = {
@@ -49,11 +43,7 @@ const messages: Messages = {
 };
 
 const trafficJudge = startTrafficJudge({
-  baseUrl,
-  startedUnixMs,
-  tiers,
-  keepsBodies,
-  requirements,
+  ...options,
   messages,
   onBreach: (check, actual) => post({ kind: "breach", check, actual }),
 });

@@ -97,7 +97,8 @@ export interface ProxyReports {
   readonly client: SavedRun;
 }
 
-interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl"> {
+export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl" | "tierName"> {
+  /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
   readonly baseUrl: string;
   /** When the proxy started, in Unix milliseconds. Times of exchanges are relative to it. */
   readonly startedUnixMs: number;

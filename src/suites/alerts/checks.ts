@@ -6,7 +6,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
-import { type AlertCrossingEvidence, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
+import { type AlertCrossingEvidence, alertCrossed, alertIdOf, oddAlertsCreated, openAlertHook } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/acceptance.ts";
 import {
   describeResponse,
@@ -35,18 +35,13 @@ const outOfTime: SkipCause = {
 /** A threshold with decimals, in percent. The document allows any number. */
 const fraction = 82.5;
 
+const oneAlert = { needs: ["receiver"], requests: 1, stage: "exclusive", creates: { alerts: 1 } } as const;
+
 const fractionalAlertCreated = probeIfManyRequests(
   `an alert with a threshold of ${fraction} is created`,
-  {
-    needs: ["receiver"],
-    requests: 1,
-    stage: "exclusive",
-    after: [alertCrossed],
-    creates: { alerts: 1 },
-    since: "1.2",
-  },
+  { ...oneAlert, after: [alertCrossed], since: "1.2" },
   async ({ client, given }): Promise<Exchange> => {
-    const { url } = given.receiver.open("alert-fraction", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const { url } = openAlertHook(given.receiver, "alert-fraction");
     return client.send("POST", "/alerts", { json: { type: "rate_limit", threshold: fraction, webhook_url: url } });
   },
 );
@@ -54,19 +49,12 @@ const fractionalAlertCreated = probeIfManyRequests(
 /** Runs after the alert with a fraction. Its success shows that the key can have another alert. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
-  {
-    needs: ["receiver"],
-    requests: 1,
-    stage: "exclusive",
-    after: [alertCrossed, fractionalAlertCreated],
-    creates: { alerts: 1 },
-    since: "1.1",
-  },
+  { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.1" },
   async ({ client, given, recorder, target }): Promise<Exchange | null> => {
     const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
     const key = Object.values(target.keys).find(({ name }) => name === first?.key);
     if (key === undefined) return null;
-    const { url } = given.receiver.open("alert-second", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const { url } = openAlertHook(given.receiver, "alert-second");
     const json = { type: "rate_limit", threshold: 98, webhook_url: url };
     return client.as(key).send("POST", "/alerts", { json });
   },
@@ -95,14 +83,7 @@ interface AlertRepeated {
 
 const alertCreatedAtSameAddress = probeIfManyRequests(
   "a second alert with the same `webhook_url` is created",
-  {
-    needs: ["receiver"],
-    requests: 1,
-    stage: "exclusive",
-    after: [alertCrossed, fractionalAlertCreated],
-    creates: { alerts: 1 },
-    since: "1.2",
-  },
+  { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.2" },
   async ({ client, recorder }): Promise<AlertRepeated | null> => {
     const isOwnAlert = (each: Exchange): boolean =>
       each.key === client.key.name && each.request.url.endsWith("/alerts") && isSuccess(each);

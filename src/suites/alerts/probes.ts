@@ -3,17 +3,16 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
-import type { Hook } from "../../receiver/receiver.ts";
+import type { Hook, Receiver } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/skip-reason.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";
-import { waitIfAllowed } from "../limits/exhaust.ts";
+import { unlessWaitRefused, waitIfAllowed } from "../limits/exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
@@ -48,6 +47,9 @@ const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for a ping. Some servers ping the webhook URL of a new alert. */
 const pingMs = { advanced: 30, real: 500 } as const;
 
+export const openAlertHook = (receiver: Receiver, name: string): Hook =>
+  receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
+
 export const alertCrossed = probe(
   "a usage alert is created, and its threshold crossed",
   {
@@ -60,7 +62,7 @@ export const alertCrossed = probe(
   },
   async (context): Promise<AlertCrossingEvidence> => {
     const { given, time } = context;
-    const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const hook = openAlertHook(given.receiver, "alert");
     const client = context.client.as(alertKey(context));
     const hasFew = hasFewRequests(context.target);
     if (!hasFew) await waitUntilIdle(client, context);
@@ -222,31 +224,15 @@ async function crossThreshold(
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
     if (missing > max - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
     if (sent === readsToDecide) readsCount = requestsAbove(threshold, start) !== missing;
-    const measured = await measureUsageIfAllowed(
-      client,
-      context,
-      sinceMs,
-      readsCount ? null : context.target.agents.answering,
-    );
+    const agent = readsCount ? undefined : context.target.agents.answering;
+    const measured = await unlessWaitRefused(async () => {
+      if (agent !== undefined) await client.invoke(agent, { query: "Hello." });
+      return measureUsage(client, context, sinceMs);
+    });
     if (measured === null) return { kind: "out of time" };
     windows = measured;
   }
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
-}
-
-async function measureUsageIfAllowed(
-  client: Client,
-  context: ProbeContext,
-  sinceMs: number,
-  agent: string | null | undefined,
-): Promise<WindowUse[] | null> {
-  try {
-    if (typeof agent === "string") await client.invoke(agent, { query: "Hello." });
-    return await measureUsage(client, context, sinceMs);
-  } catch (error) {
-    if (error instanceof WaitRefused) return null;
-    throw error;
-  }
 }
 
 const percentOf = (windows: readonly WindowUse[]): number =>
@@ -282,7 +268,7 @@ export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },
   async ({ client, given }) => {
-    const hook = given.receiver.open("odd-alerts", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const hook = openAlertHook(given.receiver, "odd-alerts");
     const send = (alert: object): Promise<Exchange> =>
       client.send("POST", "/alerts", { json: { type: "rate_limit", threshold: 99, webhook_url: hook.url, ...alert } });
     return { beyond: await send({ threshold: 150 }), unknownType: await send({ type: "conformance_unknown" }) };

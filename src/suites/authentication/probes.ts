@@ -4,7 +4,7 @@ import { unknownAgentId } from "../../run/discovery/discover-target.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
-import { WaitRefused } from "../../run/skip-reason.ts";
+import { unlessWaitRefused } from "../limits/exhaust.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { usableKeys } from "../../target/target.ts";
@@ -130,11 +130,7 @@ export const unauthenticatedSent = probe(
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;
-  try {
-    await context.client.send(request.method, request.path);
-  } catch (error) {
-    if (!(error instanceof WaitRefused)) throw error;
-  }
+  await unlessWaitRefused(() => context.client.send(request.method, request.path));
 }
 
 const emptyPost = (path: string): EndpointRequest => ({ method: "POST", path, options: { json: {} } });

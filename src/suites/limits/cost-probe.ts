@@ -2,13 +2,13 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { hasFewRequests, mainKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { SkipError, WaitRefused } from "../../run/skip-reason.ts";
+import { SkipError } from "../../run/skip-reason.ts";
 import { withReservedWait } from "../../run/time/run-clock.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { coverageProbe } from "../shared/coverage-probe.ts";
-import { countedReadPath, ensureAllowance, unpaced } from "./exhaust.ts";
+import { countedReadPath, ensureAllowance, unlessWaitRefused, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
@@ -150,12 +150,8 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   const read = (): Promise<Exchange> => own.send("GET", countedReadPath(countedRead), unpaced);
   const perMinute = limitsOf(key, target)?.perMinute ?? minPerMinute;
   const requests = readCounts.before + healthTimes + readCounts.after;
-  try {
-    await ensureAllowance(own, requests, { time, recorder, perMinute });
-  } catch (error) {
-    if (error instanceof WaitRefused) return false;
-    throw error;
-  }
+  const ensured = await unlessWaitRefused(() => ensureAllowance(own, requests, { time, recorder, perMinute }));
+  if (ensured === null) return false;
   if (statusOf(await read()) !== 200) return false;
   for (let sent = 1; sent < readCounts.before; sent += 1) await read();
   for (let sent = 0; sent < healthTimes; sent += 1) await own.health(agent);

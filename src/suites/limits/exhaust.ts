@@ -193,14 +193,18 @@ export async function requestOtherEndpoints({ client, agent }: KeySender, isThor
   return stream;
 }
 
-export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
+/** Returns `null` if the run may not wait as long as `send` needs. */
+export async function unlessWaitRefused<T>(send: () => Promise<T>): Promise<T | null> {
   try {
-    await time.passTime(ms, why);
-    return true;
+    return await send();
   } catch (error) {
-    if (error instanceof WaitRefused) return false;
+    if (error instanceof WaitRefused) return null;
     throw error;
   }
+}
+
+export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
+  return (await unlessWaitRefused(() => time.passTime(ms, why))) !== null;
 }
 
 /**

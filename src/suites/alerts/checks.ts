@@ -17,6 +17,7 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
+import { successesOn } from "../shared/key-requests/send-requests.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 /**
@@ -84,13 +85,11 @@ interface AlertRepeated {
 const alertCreatedAtSameAddress = probeIfManyRequests(
   "a second alert with the same `webhook_url` is created",
   { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.2" },
-  async ({ client, recorder }): Promise<AlertRepeated | null> => {
-    const isOwnAlert = (each: Exchange): boolean =>
-      each.key === client.key.name && each.request.url.endsWith("/alerts") && isSuccess(each);
-    const first = recorder.exchanges().findLast(isOwnAlert);
+  async (context): Promise<AlertRepeated | null> => {
+    const first = successesOn(context, "alerts").at(-1);
     if (first === undefined) return null;
     const json = { type: "rate_limit", threshold: 97, webhook_url: getPath(sentJson(first.request), "webhook_url") };
-    return { first, again: await client.send("POST", "/alerts", { json }) };
+    return { first, again: await context.client.send("POST", "/alerts", { json }) };
   },
 );
 

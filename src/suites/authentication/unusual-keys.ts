@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import {
@@ -10,7 +10,8 @@ import {
   prefixOf,
   prepareFixtures,
 } from "../shared/key-requests/send-requests.ts";
-import { describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { judgeRefusal } from "../shared/key-requests/key-checks.ts";
+import { describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { unauthenticatedSent } from "./probes.ts";
 import { agentPath } from "../../run/send/client.ts";
 
@@ -109,10 +110,7 @@ export const sameEndCheck: Check = check(
     const wrong = exchangeOn(ordinary, "health", "a wrong key");
     if (!isSuccess(good) || wrong === null || !hasStatus(wrong, 401))
       return inapplicable("health does not accept the main key, or does not reject other wrong keys");
-    if (isInconclusive(exchange)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(exchange)})`);
-    return isSuccess(exchange)
-      ? breach("401 to a key that shares only its end with a valid key", outcomeOf(exchange), exchange, good)
-      : holds();
+    return judgeRefusal(exchange, "401 to a key that shares only its end with a valid key", good);
   },
   { as: "same end", since },
 );

@@ -2,13 +2,14 @@ import { getPath } from "../../base/json.ts";
 import { encodedSegment } from "../../base/http.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
+import { judgeRefusal } from "../shared/key-requests/key-checks.ts";
 import { encodedFirst, exchangeOn } from "../shared/key-requests/send-requests.ts";
-import { describeStatus, isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
+import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { sendSigned } from "../authentication/signing.ts";
@@ -165,10 +166,7 @@ const invokeSigned = async (
 function judgeSignedUse(signed: Exchange | null, plain: Exchange | null): Finding<never> {
   if (signed === null || !wasRejected(plain))
     return inapplicable("the key is not rejected without a signature, or was not tried");
-  if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
-  return isSuccess(signed)
-    ? breach("a signature does not extend what a key may do", outcomeOf(signed), signed, plain)
-    : holds();
+  return judgeRefusal(signed, "a signature does not extend what a key may do", plain);
 }
 
 const signedOptions = { as: "signed", since } as const;

@@ -4,7 +4,7 @@ import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
-import { probe, type ProbeContext } from "../../run/probe.ts";
+import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { sendSigned } from "../authentication/signing.ts";
@@ -15,7 +15,10 @@ import {
   type KeyRequests,
   requestFor,
   exchangeOn,
+  successesOn,
 } from "../shared/key-requests/send-requests.ts";
+import { probeIfManyRequests } from "../shared/few-requests.ts";
+import { judgeRefusal } from "../shared/key-requests/key-checks.ts";
 import { batchSubmitted, startedId } from "../operations/probes.ts";
 import { hasStatus, isInconclusive, isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
@@ -105,69 +108,55 @@ interface ForeignRead {
   readonly read: Exchange;
 }
 
-export const foreignDeliveriesRead = probe(
-  "a key that is restricted to one agent reads the deliveries of another agent's webhook",
-  {
-    needs: ["keys.oneAgent"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 1),
-    reads: true,
-    stage: "limits",
-    after: [invokedWithWebhooks],
-    since,
-  },
-  async (context): Promise<ForeignRead | null> => {
-    const { client, given, target } = context;
-    const key = given["keys.oneAgent"];
-    const id = hasFewRequests(target) ? null : foreignWebhook(context, key.agents ?? []);
-    if (id === null) return null;
-    const path = webhookPath(id, "/deliveries");
-    return { control: await client.send("GET", path), read: await client.as(key).send("GET", path) };
+const foreignRead = (
+  whose: string,
+  after: Probe,
+  pathOf: (context: ProbeContext, agents: readonly string[]) => string | null,
+) =>
+  probeIfManyRequests(
+    `a key that is restricted to one agent reads ${whose}`,
+    { needs: ["keys.oneAgent"], requests: 1, reads: true, stage: "limits", after: [after], since },
+    async (context): Promise<ForeignRead | null> => {
+      const { client, given } = context;
+      const key = given["keys.oneAgent"];
+      const path = pathOf(context, key.agents ?? []);
+      if (path === null) return null;
+      return { control: await client.send("GET", path), read: await client.as(key).send("GET", path) };
+    },
+  );
+
+export const foreignDeliveriesRead = foreignRead(
+  "the deliveries of another agent's webhook",
+  invokedWithWebhooks,
+  (context, agents) => {
+    const created = successesOn(context, "webhooks").find(({ request }) => {
+      const agent = getPath(sentJson(request), "agent_id");
+      return typeof agent === "string" && !agents.includes(agent);
+    });
+    const id = created === undefined ? null : webhookIdOf(created);
+    return id === null ? null : webhookPath(id, "/deliveries");
   },
 );
 
-function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
-  const created = recorder.exchanges().find((each) => {
-    const agent = getPath(sentJson(each.request), "agent_id");
-    const isCreation = each.request.method === "POST" && each.request.url.endsWith("/webhooks") && isSuccess(each);
-    return isCreation && each.key === client.key.name && typeof agent === "string" && !agents.includes(agent);
-  });
-  return created === undefined ? null : webhookIdOf(created);
-}
-
-export const foreignOperationRead = probe(
-  "a key that is restricted to one agent reads an operation of another agent",
-  {
-    needs: ["keys.oneAgent"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 1),
-    reads: true,
-    stage: "limits",
-    after: [batchSubmitted],
-    since,
-  },
-  async (context): Promise<ForeignRead | null> => {
-    const { client, given, target } = context;
-    const key = given["keys.oneAgent"];
-    const id = hasFewRequests(target) ? null : foreignOperation(context, key.agents ?? []);
-    if (id === null) return null;
-    const path = `/operations/${encodedSegment(id)}`;
-    return { control: await client.send("GET", path), read: await client.as(key).send("GET", path) };
+export const foreignOperationRead = foreignRead(
+  "an operation of another agent",
+  batchSubmitted,
+  ({ client, recorder }, agents) => {
+    const isOfOther = ({ pathname }: URL): boolean =>
+      !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
+    const started = recorder
+      .exchanges()
+      .find(
+        (each) =>
+          each.key === client.key.name &&
+          each.request.method === "POST" &&
+          startedId(each) !== null &&
+          isOfOther(new URL(each.request.url)),
+      );
+    const id = startedId(started ?? null);
+    return id === null ? null : `/operations/${encodedSegment(id)}`;
   },
 );
-
-function foreignOperation({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
-  const isOfOther = ({ pathname }: URL): boolean =>
-    !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
-  const started = recorder
-    .exchanges()
-    .find(
-      (each) =>
-        each.key === client.key.name &&
-        each.request.method === "POST" &&
-        startedId(each) !== null &&
-        isOfOther(new URL(each.request.url)),
-    );
-  return startedId(started ?? null);
-}
 
 const judgeForeignRead =
   (what: "deliveries" | "an operation") =>
@@ -176,10 +165,7 @@ const judgeForeignRead =
       return inapplicable(`${what} of another agent: none known, or the key has few requests a minute`);
     const { control, read } = tried;
     if (!isSuccess(control)) return unproven(`the main key could not read this either (${outcomeOf(control)})`);
-    if (isInconclusive(read)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(read)})`);
-    return isSuccess(read)
-      ? breach(`a key that is restricted to one agent does not read ${what} of another`, outcomeOf(read), read)
-      : holds();
+    return judgeRefusal(read, `a key that is restricted to one agent does not read ${what} of another`);
   };
 
 export const otherAddressKeySigned = probe(
@@ -218,10 +204,7 @@ export const indirectKeyChecks: readonly Check[] = [
     ({ tried, signing: { signed } }): Finding<never> => {
       const plain = exchangeOn(tried, "usage");
       if (!wasRejected(plain)) return inapplicable("the key is not rejected without a signature; see KEY-7");
-      if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
-      return isSuccess(signed)
-        ? breach("a signature does not get the key accepted from here", outcomeOf(signed), signed, plain)
-        : holds();
+      return judgeRefusal(signed, "a signature does not get the key accepted from here", plain);
     },
     { as: "signed", since },
   ),

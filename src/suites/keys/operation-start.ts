@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
-import { probe, type ProbeContext } from "../../run/probe.ts";
+import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { TargetKey } from "../../target/target.ts";
@@ -138,25 +138,22 @@ const isRefusedOn = (sent: KeyRequests, kind: RejectedKeyKind, endpoint: Endpoin
 const tries = { tries: operationStartTried, batch: batchSubmitted } as const;
 const options = { as: "start of an operation", since } as const;
 
+const checkStart = (
+  clause: "AUTH-2" | "AUTH-3" | "AUTH-4" | "KEY-7",
+  kind: RejectedKeyKind,
+  usual: Probe<KeyRequests>,
+): Check =>
+  check(
+    clause,
+    { ...tries, sent: usual },
+    ({ sent, ...evidence }) => judgeStart(kind, evidence, isRefusedOn(sent, kind, "invoke")),
+    options,
+  );
+
 export const startChecksOfAuthentication: readonly Check[] = [
-  check(
-    "AUTH-2",
-    { ...tries, sent: unauthenticatedSent },
-    ({ sent, ...evidence }) => judgeStart("no key", evidence, isRefusedOn(sent, "no key", "invoke")),
-    options,
-  ),
-  check(
-    "AUTH-3",
-    { ...tries, sent: unauthenticatedSent },
-    ({ sent, ...evidence }) => judgeStart("a wrong key", evidence, isRefusedOn(sent, "a wrong key", "invoke")),
-    options,
-  ),
-  check(
-    "AUTH-4",
-    { ...tries, sent: expiredKeySent },
-    ({ sent, ...evidence }) => judgeStart("an expired key", evidence, isRefusedOn(sent, "an expired key", "invoke")),
-    options,
-  ),
+  checkStart("AUTH-2", "no key", unauthenticatedSent),
+  checkStart("AUTH-3", "a wrong key", unauthenticatedSent),
+  checkStart("AUTH-4", "an expired key", expiredKeySent),
 ];
 
 export const startChecksOfKeys: readonly Check[] = [
@@ -183,11 +180,5 @@ export const startChecksOfKeys: readonly Check[] = [
     },
     options,
   ),
-  check(
-    "KEY-7",
-    { ...tries, elsewhere: otherAddressKeyTried },
-    ({ elsewhere, ...evidence }) =>
-      judgeStart("a key of another address", evidence, isRefusedOn(elsewhere, "a key of another address", "invoke")),
-    options,
-  ),
+  checkStart("KEY-7", "a key of another address", otherAddressKeyTried),
 ];

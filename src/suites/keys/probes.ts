@@ -9,6 +9,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import {
   sendToEndpoints,
   createRequestSender,
+  firstSuccessOn,
   type KeyRequests,
   prepareFixtures,
   idleWebhook,
@@ -144,18 +145,14 @@ export const webhookCreated = probe(
     requests: (target) => (hasFewRequests(target) ? 0 : 1),
     creates: { webhooks: 1 },
   },
-  async ({ client, given, target, recorder }) => {
+  async (context) => {
+    const { client, given, target } = context;
     // If the main key's limit is low, an earlier probe's webhook is used, to save a request.
-    const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
+    const before = hasFewRequests(target) ? firstSuccessOn(context, "webhooks") : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
   },
 );
-
-const createdBy =
-  ({ name }: TargetKey) =>
-  (each: Exchange): boolean =>
-    each.key === name && each.request.method === "POST" && each.request.url.endsWith("/webhooks") && isSuccess(each);
 
 export const readOnlyKeyTried = probe(
   "a read-only key reads, tries to create a webhook and an alert, and to invoke, stream and batch",

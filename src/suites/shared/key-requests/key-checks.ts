@@ -7,6 +7,7 @@ import {
   type ProbesByName,
 } from "../../../run/judge/check.ts";
 import {
+  breach,
   type CoverageMatrix,
   type DocumentedCell,
   type Finding,
@@ -14,6 +15,7 @@ import {
   type Unproven,
   unproven,
 } from "../../../run/judge/finding.ts";
+import type { Exchange } from "../../../evidence/exchange.ts";
 import type { Probe } from "../../../run/probe.ts";
 import { type Enabler, need } from "../../../run/skip-reason.ts";
 import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";
@@ -169,6 +171,12 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
       alsoRequire?.(evidence, []) ??
       explainNoVerdict(judged(evidence).map(({ request }) => request)),
   });
+
+/** Judges a request whose key must be refused. A breach shows the `control` requests as well. */
+export function judgeRefusal(exchange: Exchange, expected: string, ...control: readonly Exchange[]): Finding<never> {
+  if (isInconclusive(exchange)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(exchange)})`);
+  return isSuccess(exchange) ? breach(expected, outcomeOf(exchange), exchange, ...control) : holds();
+}
 
 const maxNamed = 8;
 

@@ -141,18 +141,19 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
   }
 }
 
-export const firstSuccessOn = (
-  { client, recorder, target }: ProbeContext,
-  endpoint: EndpointName,
-): Exchange | undefined =>
+/** Returns the requests of the main key that an endpoint has accepted. */
+export const successesOn = ({ client, recorder, target }: ProbeContext, endpoint: EndpointName): Exchange[] =>
   recorder
     .exchanges()
-    .find(
+    .filter(
       (each) =>
         each.key === client.key.name &&
         isSuccess(each) &&
         endpointCalled(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
     );
+
+export const firstSuccessOn = (context: ProbeContext, endpoint: EndpointName): Exchange | undefined =>
+  successesOn(context, endpoint)[0];
 
 export interface KeyRequest {
   readonly kind: RejectedKeyKind;

@@ -18,7 +18,7 @@ const asciiText = "How is the weather in Berlin?";
 /** Text outside ASCII, to find receivers that decode the body before they check its signature. */
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
-interface EventOptions {
+export interface EventOptions {
   readonly text?: string;
   readonly created?: Date;
 }

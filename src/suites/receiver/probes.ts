@@ -4,6 +4,7 @@ import {
   reversedJson,
   spacedJson,
   createEvent,
+  type EventOptions,
   textOutsideAscii,
   usualType,
   deliverySignature,
@@ -11,6 +12,7 @@ import {
   signatureHeader,
   wrongSignature,
 } from "./event.ts";
+import { minuteMs } from "../../base/duration.ts";
 import type { DeliverySender, SentDelivery } from "../../run/party-session.ts";
 import type { Pace } from "../../wire/transport.ts";
 import { deliveryProbe } from "../../run/probe.ts";
@@ -28,6 +30,9 @@ const sendSigned = (
     ...(pace && { pace }),
   });
 
+const usualBody = (sender: DeliverySender, options?: EventOptions): string =>
+  compactJson(createEvent(usualType(sender), sender, options));
+
 const nameWithWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
@@ -40,14 +45,7 @@ async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number
 /** The positive control: plain deliveries with a correct signature, which the receiver must accept. */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   sendInSequence(sender.secrets, (secret, at) =>
-    sendSigned(
-      sender,
-      nameWithWebhook("the right signature", at, sender),
-      compactJson(createEvent(usualType(sender), sender)),
-      {
-        secret,
-      },
-    ),
+    sendSigned(sender, nameWithWebhook("the right signature", at, sender), usualBody(sender), { secret }),
   ),
 );
 
@@ -80,7 +78,7 @@ export const typesDelivered = deliveryProbe("a delivery of each event type is se
 export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
   const sent: SentDelivery[] = [];
   for (const [at, secret] of sender.secrets.entries()) {
-    const body = compactJson(createEvent(usualType(sender), sender));
+    const body = usualBody(sender);
     const right = deliverySignature(body, secret);
     const cases: readonly [what: string, body: string, signature: string][] = [
       ["a wrong signature", body, wrongSignature(right)],
@@ -97,19 +95,13 @@ export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries a
 });
 
 export const unsignedDelivered = deliveryProbe("a delivery without a signature is sent", (sender) =>
-  sender.deliver({
-    what: "no signature",
-    body: compactJson(createEvent(usualType(sender), sender)),
-    headers: [],
-  }),
+  sender.deliver({ what: "no signature", body: usualBody(sender), headers: [] }),
 );
-
-const minuteMs = 60_000;
 
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);
-  const body = (ms: number): string => compactJson(createEvent(usualType(sender), sender, { created: created(ms) }));
+  const body = (ms: number): string => usualBody(sender, { created: created(ms) });
   const [first, newer, older] = [body(2 * minuteMs), body(0), body(minuteMs)];
   const deliveries: readonly [what: string, body: string][] = [
     ["an event for the first time", first],
@@ -122,7 +114,7 @@ export const duplicatesDelivered = deliveryProbe("events are sent twice, again l
 });
 
 export const upperCaseDelivered = deliveryProbe("a signature in upper-case hexadecimal is sent", (sender) => {
-  const body = compactJson(createEvent(usualType(sender), sender));
+  const body = usualBody(sender);
   const signature = deliverySignature(body, sender.secrets[0]).toUpperCase();
   return sender.deliver({ what: "an upper-case signature", body, headers: [signatureHeader(signature)] });
 });
@@ -139,7 +131,7 @@ const mebibyte = 1024 * 1024;
 
 export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
   // Pads the body with white space, which JSON allows. An extra field could make the receiver refuse the body.
-  sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
+  sendSigned(sender, "a body of 1 MiB", usualBody(sender).padEnd(mebibyte)),
 );
 
 export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
@@ -147,17 +139,13 @@ export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in
     ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],
     ["a body in 8 pieces within 2 s", { pieces: 8, pauseMs: 250 }],
   ];
-  return sendInSequence(paces, ([what, pace]) =>
-    sendSigned(sender, what, compactJson(createEvent(usualType(sender), sender)), { pace }),
-  );
+  return sendInSequence(paces, ([what, pace]) => sendSigned(sender, what, usualBody(sender), { pace }));
 });
 
 const atOnce = 20;
 
 export const manyDelivered = deliveryProbe(`${atOnce} deliveries are sent at once`, (sender) =>
   Promise.all(
-    Array.from({ length: atOnce }, (_, at) =>
-      sendSigned(sender, `${at + 1} of ${atOnce} at once`, compactJson(createEvent(usualType(sender), sender))),
-    ),
+    Array.from({ length: atOnce }, (_, at) => sendSigned(sender, `${at + 1} of ${atOnce} at once`, usualBody(sender))),
   ),
 );

@@ -22,8 +22,14 @@ import {
   responseCells,
   responseMatrix,
 } from "../shared/cases.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
-import { judgeDuration, unitMismatch } from "../shared/durations.ts";
+import {
+  type CombinedResult,
+  featureJudge,
+  judgeAccepted,
+  judgeCombined,
+  judgeRejection,
+} from "../shared/acceptance.ts";
+import { judgeDuration, type TimedExchange, unitMismatch } from "../shared/durations.ts";
 import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
 import {
@@ -38,7 +44,6 @@ import {
   invokedWithNumber,
   invokedWithoutQuery,
   sessionHeld,
-  type TimedExchange,
 } from "./probes.ts";
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { withoutQueryCheck } from "./without-query.ts";
@@ -70,10 +75,7 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-const judgeFeatureAccepted =
-  <F extends string>(feature: F) =>
-  ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
-    judgeAccepted(tried, feature, plain.exchange, isSuccess);
+const judgeFeature = featureJudge(isSuccess);
 
 const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<string> }) =>
   judgeCombined(tried, plain.exchange, isSuccess);
@@ -94,12 +96,13 @@ function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   return byId.size < 2 ? noRequestIds : holds();
 }
 
-const judgeExecutionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
+const judgeExecutionTime = (timed: TimedExchange) => {
+  const { exchange } = timed;
   const missing = missingBody(exchange);
   if (missing !== null) return missing;
   const seconds = getPath(bodyJson(exchange), "metadata", "execution_time");
   return typeof seconds === "number"
-    ? judgeDuration("`metadata.execution_time`", seconds, exchange, clockAfterMs)
+    ? judgeDuration("`metadata.execution_time`", seconds, timed)
     : unproven("the response has no `metadata.execution_time`");
 };
 
@@ -192,9 +195,9 @@ export const invoke = suite("Invoke", [
   check("INV-11", { plain: invoked, mistaken: invokedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(mistaken.refused, plain.exchange, 404, "AGENT_NOT_FOUND"),
   ),
-  check("INV-12", atMin, judgeFeatureAccepted("unknownKeys")),
-  check("INV-13", atMin, judgeFeatureAccepted("temperature"), { as: "0.0" }),
-  check("INV-13", atMax, judgeFeatureAccepted("temperature"), { as: "2.0" }),
+  check("INV-12", atMin, judgeFeature("unknownKeys")),
+  check("INV-13", atMin, judgeFeature("temperature"), { as: "0.0" }),
+  check("INV-13", atMax, judgeFeature("temperature"), { as: "2.0" }),
   checkEvery(
     "INV-13",
     { all: allExchanges, invoked },
@@ -219,7 +222,7 @@ export const invoke = suite("Invoke", [
       whenEmpty: unproven("no invoke with such a `temperature` was either accepted or rejected"),
     },
   ),
-  check("INV-14", atMax, judgeFeatureAccepted("maxTokens")),
+  check("INV-14", atMax, judgeFeature("maxTokens")),
   check("INV-15", invokedAtMax, ({ together, apart }) => {
     const exchange = apart.maxTokens ?? together;
     const missing = missingBody(exchange);
@@ -231,8 +234,8 @@ export const invoke = suite("Invoke", [
       ? holds()
       : breach(`at most ${fewTokens} \`completion_tokens\`, as \`max_tokens\` asked`, String(tokens), exchange);
   }),
-  check("INV-16", atMin, judgeFeatureAccepted("context")),
-  check("INV-17", atMin, judgeFeatureAccepted("session")),
+  check("INV-16", atMin, judgeFeature("context")),
+  check("INV-17", atMin, judgeFeature("session")),
   ...sessionChecks,
   observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
     observed(`temperature 2.5: ${describeStatus(temperature)}; max_tokens -1: ${describeStatus(maxTokens)}`),

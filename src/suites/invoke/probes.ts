@@ -7,14 +7,10 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 import { combineFeatures, sendCombined } from "../shared/acceptance.ts";
+import type { TimedExchange } from "../shared/durations.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { helloBody } from "../limits/exhaust.ts";
-
-export interface TimedExchange {
-  readonly exchange: Exchange;
-  readonly clockAfterMs: number;
-}
 
 export interface Invoked extends TimedExchange {
   /** Whether the user named the agent. A named agent must answer, but a discovered agent is allowed to fail. */

@@ -63,6 +63,18 @@ export function judgeAccepted<F extends string>(
   return breach("accepted, as the plain request is", describeOutcome(alone), alone, control);
 }
 
+interface FeaturesTried<F extends string> {
+  readonly plain: { readonly exchange: Exchange };
+  readonly tried: CombinedResult<F>;
+}
+
+/** Returns a function that makes a judge of one feature. `accepts` tells whether the endpoint accepted a request. */
+export const featureJudge =
+  (accepts: Accepts) =>
+  <F extends string>(feature: F) =>
+  ({ plain, tried }: FeaturesTried<F>) =>
+    judgeAccepted(tried, feature, plain.exchange, accepts);
+
 type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 
 const inconclusive = (exchange: Exchange): Unproven =>

@@ -9,14 +9,24 @@ import { agentInPath, type AllExchanges, exchangesOf } from "./all-exchanges.ts"
 /** Tolerance for a reported duration, because a server may round to whole seconds. */
 const roundingSeconds = 1;
 
+/** An exchange. `clockAfterMs` says how far the run had advanced the test clock when the exchange ended. */
+export interface TimedExchange {
+  readonly exchange: Exchange;
+  readonly clockAfterMs: number;
+}
+
+/** Returns an upper bound of the time that an exchange took, in ms of the target's clock. */
+export const tookMsOf = ({ exchange: { answer, sentMs, clockMs }, clockAfterMs }: TimedExchange): number =>
+  answer.endMs - sentMs + clockAfterMs - clockMs;
+
 export function judgeDuration(
   what: string,
   seconds: number,
-  exchange: Exchange,
-  clockAfterMs: number,
+  timed: TimedExchange,
 ): { readonly kind: "holds" } | Breach {
+  const { exchange } = timed;
   if (seconds < 0) return breach(`${what} is not negative`, `${seconds} s`, exchange);
-  const tookSeconds = (exchange.answer.endMs - exchange.sentMs + (clockAfterMs - exchange.clockMs)) / 1000;
+  const tookSeconds = tookMsOf(timed) / 1000;
   if (seconds <= tookSeconds + roundingSeconds) return holds();
   return breach(
     `${what}, in seconds, is not longer than the request took (${tookSeconds.toFixed(3)} s)`,

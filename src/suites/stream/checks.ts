@@ -6,13 +6,14 @@ import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.t
 import { chunksBetween } from "../../rules/streams/streams.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
+import { featureJudge, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
 import { checkEverySuccess, fieldMatrix, isOpenExecution } from "../shared/cases.ts";
-import { judgeDuration } from "../shared/durations.ts";
+import { judgeDuration, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { describeStatus, hasStatus, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
 import { disconnectCheck } from "./disconnect.ts";
 import {
+  doneSeconds,
   eventsOf,
   isEventStream,
   hasEnded,
@@ -46,15 +47,7 @@ import { unusualStreamChecks } from "./unusual-bodies.ts";
 
 const together = { plain: streamed, tried: streamedWithAllFeatures };
 
-interface WithFeatures<F extends string> {
-  readonly plain: TimedStream;
-  readonly tried: CombinedResult<F>;
-}
-
-const accepts =
-  <F extends string>(feature: F) =>
-  ({ plain, tried }: WithFeatures<F>) =>
-    judgeAccepted(tried, feature, plain.exchange, isStreamAccepted);
+const judgeFeature = featureJudge(isStreamAccepted);
 
 const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, code: "AGENT_NOT_FOUND" | null) =>
   judgeRejection(rejected, {
@@ -71,11 +64,11 @@ function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   return breach("accepted, as it is without the temperature", outcomeOf(tempered), tempered, exchange);
 }
 
-const judgeExecutionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "exchange" | "clockAfterMs">) => {
-  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
-  return typeof seconds === "number"
-    ? judgeDuration("`execution_time` of `done`", seconds, exchange, clockAfterMs)
-    : unproven("there is no `done` event with an `execution_time`");
+const judgeExecutionTime = (timed: TimedExchange) => {
+  const seconds = doneSeconds(timed.exchange);
+  return seconds === null
+    ? unproven("there is no `done` event with an `execution_time`")
+    : judgeDuration("`execution_time` of `done`", seconds, timed);
 };
 
 function requestedSession({ request }: Exchange): string | undefined {
@@ -147,15 +140,15 @@ export const stream = suite("Stream", [
   check("SSE-21", { plain: streamed, mistaken: streamedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 404, "AGENT_NOT_FOUND"),
   ),
-  check("SSE-34", together, accepts("temperature"), { as: "temperature" }),
+  check("SSE-34", together, judgeFeature("temperature"), { as: "temperature" }),
   check("SSE-34", streamedWithDelay, judgeWithTemperature, { as: "temperature 0.0" }),
   check("SSE-34", streamedInSmallChunks, judgeWithTemperature, { as: "temperature 2.0" }),
-  check("SSE-34", together, accepts("maxTokens"), { as: "max_tokens" }),
-  check("SSE-34", together, accepts("context"), { as: "context" }),
-  check("SSE-22", together, accepts("resume"), { as: "resume_from_index" }),
-  check("SSE-22", together, accepts("delay"), { as: "stream_delay_ms" }),
-  check("SSE-22", together, accepts("size"), { as: "chunk_size" }),
-  check("SSE-22", together, accepts("unknownKeys"), { as: "unknown keys" }),
+  check("SSE-34", together, judgeFeature("maxTokens"), { as: "max_tokens" }),
+  check("SSE-34", together, judgeFeature("context"), { as: "context" }),
+  check("SSE-22", together, judgeFeature("resume"), { as: "resume_from_index" }),
+  check("SSE-22", together, judgeFeature("delay"), { as: "stream_delay_ms" }),
+  check("SSE-22", together, judgeFeature("size"), { as: "chunk_size" }),
+  check("SSE-22", together, judgeFeature("unknownKeys"), { as: "unknown keys" }),
   ...lateParameterChecks,
   ...unusualStreamChecks,
   observe("SSE-23", { plain: streamed, other: streamedFromTwo }, ({ plain, other }) =>
@@ -179,7 +172,7 @@ export const stream = suite("Stream", [
       () => `the longest has ${longestChunk(other.exchange)} characters instead of ${longestChunk(plain.exchange)}`,
     ),
   ),
-  check("SSE-26", together, accepts("session")),
+  check("SSE-26", together, judgeFeature("session")),
   checkEvery(
     "SSE-35",
     { asked: streamedWithAllFeatures, all: everyStream },
@@ -256,9 +249,10 @@ export const stream = suite("Stream", [
   }),
   check("SSE-31", streamed, judgeExecutionTime),
   check("SSE-31", streamedSlowly, judgeExecutionTime, { as: "slow" }),
-  observe("SSE-32", streamedSlowly, ({ exchange, clockAfterMs }) => {
+  observe("SSE-32", streamedSlowly, (timed) => {
+    const { exchange } = timed;
     if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
-    const seconds = (exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs) / 1000;
+    const seconds = tookMsOf(timed) / 1000;
     return observed(`a stream of ${seconds.toFixed(0)} s ended with ${eventsOf(exchange).at(-1)?.name ?? "no event"}`);
   }),
   observe("SSE-33", streamedAsJson, ({ exchange }) =>

@@ -50,6 +50,12 @@ export function readEvents(
   });
 }
 
+/** Returns the `execution_time` of a stream's first `done` event; `null` if it has none that is a number. */
+export function doneSeconds(exchange: Exchange): number | null {
+  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
+  return typeof seconds === "number" ? seconds : null;
+}
+
 /** Returns a field of a stream's first `error` event. */
 export const errorFieldOf = (exchange: Exchange, name: string): unknown =>
   getPath(readEvents(exchange, "error")[0]?.data, name);

@@ -2,15 +2,15 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { type Probe, probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 import { invoked } from "../invoke/probes.ts";
 import { type InvokeAfterEnds, invokeAfterEnds, judgeFreedSlots, keyWithFewestSlots } from "../limits/timeouts.ts";
-import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { describeSequence, isEventStream, isStreamAccepted, readEvents } from "./events.ts";
+import { tookMsOf } from "../shared/durations.ts";
+import { describeStatus, hasStatus, isComplete, isSuccess, outcomeOf } from "../shared/response.ts";
+import { describeSequence, doneSeconds, isEventStream, isStreamAccepted, readEvents } from "./events.ts";
 import { streamed } from "./probes.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
-import { getPath } from "../../base/json.ts";
 
 const since = "1.2";
 
@@ -106,36 +106,31 @@ const resumedOnFewSlots = probe(
   },
 );
 
-const hasEnded = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "complete";
+const checkLineFeeds = (
+  clause: "INV-1" | "SSE-1",
+  name: keyof LineFeedsSent,
+  control: Probe<{ readonly exchange: Exchange }>,
+  accepts: (exchange: Exchange) => boolean,
+): Check =>
+  check(
+    clause,
+    { lines: lineFeedsSent, control },
+    ({ lines, control: { exchange: plain } }): Finding<never> => {
+      if (lines === null) return fewRequests;
+      if (!accepts(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
+      const exchange = lines[name];
+      if (accepts(exchange)) return holds();
+      return hasStatus(exchange, 400, 422)
+        ? breach("a query with two line feeds is accepted", describeStatus(exchange), exchange, plain)
+        : unproven(`the request got ${outcomeOf(exchange)}`);
+    },
+    { as: "line feeds", since },
+  );
 
-const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
-  function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
-    if (lines === null) return fewRequests;
-    if (!control(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
-    const exchange = lines[name];
-    if (control(exchange)) return holds();
-    return hasStatus(exchange, 400, 422)
-      ? breach("a query with two line feeds is accepted", describeStatus(exchange), exchange, plain)
-      : unproven(`the request got ${outcomeOf(exchange)}`);
-  };
-
-const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
-const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
-
-export const invokedLinesCheck: Check = check(
-  "INV-1",
-  { lines: lineFeedsSent, control: invoked },
-  ({ lines, control }) => judgeInvoked({ lines, plain: control.exchange }),
-  { as: "line feeds", since },
-);
+export const invokedLinesCheck = checkLineFeeds("INV-1", "invoked", invoked, isSuccess);
 
 export const lateParameterChecks: readonly Check[] = [
-  check(
-    "SSE-1",
-    { lines: lineFeedsSent, control: streamed },
-    ({ lines, control }) => judgeStreamed({ lines, plain: control.exchange }),
-    { as: "line feeds", since },
-  ),
+  checkLineFeeds("SSE-1", "streamed", streamed, isEventStream),
   observe(
     "SSE-23",
     resumedLate,
@@ -159,7 +154,7 @@ export const resumedSlotsCheck: Check = check(
   resumedOnFewSlots,
   (resumed): Finding<never> => {
     if (resumed === null) return inapplicable("no key of few slots and many requests, or no test clock");
-    const other = resumed.streams.find((each) => !hasEnded(each));
+    const other = resumed.streams.find((each) => !isComplete(each));
     return other === undefined
       ? judgeFreedSlots(resumed, resumed.streams, "a stream that resumes past its end")
       : unproven(`a stream did not end (${outcomeOf(other)})`);
@@ -190,8 +185,7 @@ const streamsPaced = probeIfManyRequests(
     const stream = async (delayMs: number): Promise<PacedStream> => {
       const body = { query, parameters: { stream_delay_ms: delayMs } };
       const exchange = await client.stream(given["agents.streaming"], body, { noRetry: true });
-      const advancedMs = time.maxClockOffsetMs() - exchange.clockMs;
-      return { delayMs, exchange, tookMs: exchange.answer.endMs - exchange.sentMs + advancedMs };
+      return { delayMs, exchange, tookMs: tookMsOf({ exchange, clockAfterMs: time.maxClockOffsetMs() }) };
     };
     const streamAll = () => time.awaitAgent(Promise.all(delaysMs.map(stream)), maxMs, stepMs, restMs);
     const streams = await streamAll();
@@ -200,10 +194,7 @@ const streamsPaced = probeIfManyRequests(
   },
 );
 
-const reportedSeconds = ({ exchange }: PacedStream): number => {
-  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
-  return typeof seconds === "number" ? seconds : Number.NaN;
-};
+const reportedSeconds = ({ exchange }: PacedStream): number => doneSeconds(exchange) ?? Number.NaN;
 
 const chunksOf = ({ exchange }: PacedStream): number => readEvents(exchange, "chunk").length;
 

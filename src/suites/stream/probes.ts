@@ -14,15 +14,14 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import { hasFields } from "../../target/own-request.ts";
 import { type RoleAssignment, roleAssignmentOf } from "../../target/target.ts";
 import { sendCombined } from "../shared/acceptance.ts";
+import { type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
 /** A stream. For each event, `clockAtEventsMs` says how far the run had advanced the test clock by then. */
-export interface TimedStream {
-  readonly exchange: Exchange;
+export interface TimedStream extends TimedExchange {
   readonly clockAtEventsMs: readonly number[];
-  readonly clockAfterMs: number;
   /** Whether the user states that the agent can stream. A discovered agent is perhaps unable to stream. */
   readonly promised: boolean;
 }
@@ -117,8 +116,7 @@ export const streamedSlowly = probe(
     const ask = (body: object) =>
       time.awaitAgent(timedStream(client, time, given["agents.slowStreaming"], body), maxSlowMs);
     const brief = await ask({ query: countingQuery, ...briefParameters });
-    const tookMs = brief.exchange.answer.endMs - brief.exchange.sentMs + brief.clockAfterMs - brief.exchange.clockMs;
-    return tookMs >= minBriefMs ? brief : ask({ query: countingQuery });
+    return tookMsOf(brief) >= minBriefMs ? brief : ask({ query: countingQuery });
   },
 );
 

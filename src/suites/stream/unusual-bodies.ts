@@ -4,11 +4,12 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, follows, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke/probes.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/acceptance.ts";
-import { maxStreamSeconds } from "../shared/durations.ts";
+import type { Probe } from "../../run/probe.ts";
+import { maxStreamSeconds, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { isStreamAccepted, readEvents, textOf } from "./events.ts";
-import { streamed, type TimedStream } from "./probes.ts";
+import { doneSeconds, isStreamAccepted, textOf } from "./events.ts";
+import { streamed } from "./probes.ts";
 import { slowInvokeWithEveryField, type UnusualBodies, unusualInvoke, unusualStream } from "./unusual-probes.ts";
 
 const since = "1.2";
@@ -35,29 +36,26 @@ const judgeText =
     return breach(expected, describeStatus(exchange), exchange, plain);
   };
 
-const checkInvoke = (
-  clause: "INV-1" | "INV-12" | "INV-13" | "INV-16",
-  as: string,
-  judge: Judge<"keys" | "context" | "marks" | "temperature">,
-): Check =>
-  check(
-    clause,
-    { unusual: unusualInvoke, control: invoked },
-    ({ unusual, control }) => (unusual === null ? fewRequests : judge(unusual, control.exchange, isSuccess)),
-    { as, since },
-  );
+const checksOf =
+  <F extends string>(
+    unusual: Probe<UnusualBodies<F> | null>,
+    control: Probe<{ readonly exchange: Exchange }>,
+    accepts: Accepts,
+  ) =>
+  (
+    clause: "INV-1" | "INV-12" | "INV-13" | "INV-16" | "SSE-1" | "SSE-22" | "SSE-34",
+    as: string,
+    judge: Judge<F>,
+  ): Check =>
+    check(
+      clause,
+      { unusual, control },
+      ({ unusual: sent, control: plain }) => (sent === null ? fewRequests : judge(sent, plain.exchange, accepts)),
+      { as, since },
+    );
 
-const checkStream = (
-  clause: "SSE-1" | "SSE-22" | "SSE-34",
-  as: string,
-  judge: Judge<"keys" | "context" | "marks" | "temperature" | "slowing">,
-): Check =>
-  check(
-    clause,
-    { unusual: unusualStream, control: streamed },
-    ({ unusual, control }) => (unusual === null ? fewRequests : judge(unusual, control.exchange, isStreamAccepted)),
-    { as, since },
-  );
+const checkInvoke = checksOf(unusualInvoke, invoked, isSuccess);
+const checkStream = checksOf(unusualStream, streamed, isStreamAccepted);
 
 function judgeLongWord({ long }: UnusualBodies<string>, invoke: UnusualBodies<string> | null): Finding<never> {
   if (long === undefined || !isStreamAccepted(long)) return unproven("the long query was not accepted");
@@ -72,23 +70,21 @@ function judgeLongWord({ long }: UnusualBodies<string>, invoke: UnusualBodies<st
 
 const describeText = (exchange: Exchange): string => JSON.stringify(bodyJson(exchange)) ?? "\uFFFD";
 
-type Timed = Pick<TimedStream, "exchange" | "clockAfterMs">;
-
-function judgeUnit(field: string, seconds: number, { exchange, clockAfterMs }: Timed): null | Breach {
-  const tookMs = exchange.answer.endMs - exchange.sentMs + clockAfterMs - exchange.clockMs;
+function judgeUnit(field: string, seconds: number, timed: TimedExchange): null | Breach {
+  const tookMs = tookMsOf(timed);
   if (seconds <= maxStreamSeconds(tookMs)) return null;
   const actual = `${seconds}, although the request took ${(tookMs / 1000).toFixed(3)} s`;
-  return breach(`${field}, in seconds`, actual, exchange);
+  return breach(`${field}, in seconds`, actual, timed.exchange);
 }
 
 function judgeDone({ tried, clockAfterMs }: { readonly tried: CombinedResult<string>; readonly clockAfterMs: number }) {
   const exchange = tried.together;
-  const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
-  if (typeof seconds !== "number") return unproven(`no \`execution_time\` to judge (${outcomeOf(exchange)})`);
+  const seconds = doneSeconds(exchange);
+  if (seconds === null) return unproven(`no \`execution_time\` to judge (${outcomeOf(exchange)})`);
   return judgeUnit("`execution_time` of `done`", seconds, { exchange, clockAfterMs }) ?? holds();
 }
 
-function judgeMetadata(timed: Timed): Finding<"present"> {
+function judgeMetadata(timed: TimedExchange): Finding<"present"> {
   if (!isSuccess(timed.exchange)) return unproven(`the invoke did not succeed (${outcomeOf(timed.exchange)})`);
   const seconds = getPath(bodyJson(timed.exchange), "metadata", "execution_time");
   if (typeof seconds !== "number") return inapplicable("the response has no `metadata.execution_time`");

@@ -10,7 +10,8 @@ import { isRequestRole, type RoleAssignment, roleAssignmentOf, type Target } fro
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { isSuccess } from "../shared/response.ts";
 import { isStreamAccepted } from "./events.ts";
-import { maxSlowMs, type TimedStream } from "./probes.ts";
+import type { TimedExchange } from "../shared/durations.ts";
+import { maxSlowMs } from "./probes.ts";
 
 const since = "1.2";
 
@@ -114,7 +115,7 @@ export const unusualStream = probeIfManyRequests(
 export const slowInvokeWithEveryField = probeIfManyRequests(
   "a slow agent is invoked with every documented field, and an empty context",
   { needs: ["agents.slow"], requests: 1, stage: "agent time", since },
-  async ({ client, given, time }): Promise<Pick<TimedStream, "exchange" | "clockAfterMs">> => {
+  async ({ client, given, time }): Promise<TimedExchange> => {
     const parameters = { temperature: 0.7, max_tokens: 1000, context: {} };
     const body = { query: defaultQuery, session_id: newSession(), parameters };
     const answered = client.invoke(given["agents.slow"], body);

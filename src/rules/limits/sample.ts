@@ -1,5 +1,6 @@
 import { is2xx } from "../../base/http.ts";
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
+import { headerNames } from "../../spec/headers.ts";
 import {
   decimalNumber,
   type RateLimitInfo,
@@ -58,6 +59,13 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
 }
 
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
+
+/** Returns the target's time in Unix seconds: `Reset` minus `Reset-After`. `null` if either header is absent. */
+export function nowByReset(exchange: Exchange): number | null {
+  const reset = secondsHeader(exchange, headerNames.rateReset);
+  const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
+  return reset === null || resetAfter === null ? null : reset - resetAfter;
+}
 
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 

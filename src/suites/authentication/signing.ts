@@ -7,7 +7,7 @@ import { breach, type Finding, follows, holds, observed, unproven } from "../../
 import { agentPath } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { keyToSignFor, type TargetKey } from "../../target/target.ts";
-import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
+import { dateSeconds, nowByReset } from "../../rules/limits/sample.ts";
 import {
   describeStatus,
   describeVerdict,
@@ -182,14 +182,6 @@ export function targetUnixSeconds({ discovery: { usage }, recorder, time, outage
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
 /** Whether a response shows the target's time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
-
-/** Returns the target's time in Unix seconds: `Reset` minus `Reset-After`. `null` if either header is absent. */
-function nowByReset(exchange: Exchange): number | null {
-  const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
-    secondsHeader(exchange, name),
-  );
-  return typeof reset === "number" && typeof after === "number" ? reset - after : null;
-}
 
 /** Whether the key of a signed request may have no access. The unsigned request was sent with another key. */
 export const mayBeForbidden = (signed: Exchange, plain: Exchange): boolean =>

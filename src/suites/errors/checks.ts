@@ -40,7 +40,7 @@ import {
 } from "../shared/response.ts";
 import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from "../invoke/probes.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
+import { dateSeconds, nowByReset, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";
 import {
@@ -201,7 +201,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
       retryAfter - (atSeconds - now) <= maxPastResetSeconds &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (reset !== null && Math.abs(atSeconds - reset) <= toleranceSeconds);
-  const clocks = targetClocks(exchange, reset);
+  const clocks = [dateSeconds(exchange), nowByReset(exchange)].filter((each) => each !== null);
   const [first] = clocks;
   if (first === undefined || clocks.some(agrees)) return null;
   const now = headerValues(exchange, "Date")[0] ?? new Date(first * 1000).toISOString();
@@ -209,12 +209,6 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
     expected: `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
     actual: `${formatValue(resetAt)}, although the target's clock reports ${now}`,
   };
-}
-
-function targetClocks(exchange: Exchange, reset: number | null): number[] {
-  const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
-  const date = dateSeconds(exchange);
-  return [...(date === null ? [] : [date]), ...(reset === null || resetAfter === null ? [] : [reset - resetAfter])];
 }
 
 const observeUnknown = (as: "path" | "method", sent: typeof unknownPathRequested): Check =>

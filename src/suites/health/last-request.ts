@@ -2,10 +2,9 @@ import { minuteMs } from "../../base/duration.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";
-import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
+import { dateSeconds, nowByReset } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
-import { headerNames } from "../../spec/headers.ts";
 import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 
 // This file finds `last_request` values in local time that are wrongly labelled as UTC.
@@ -25,12 +24,11 @@ interface Report {
 
 function reportOf(exchange: Exchange): Report[] {
   const text = getPath(bodyJson(exchange), "last_request");
-  const reset = secondsHeader(exchange, headerNames.rateReset);
-  const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
+  const byReset = nowByReset(exchange);
   if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
   // Skips a report that lacks `Reset` or `Reset-After`. Its `Date` can come from a proxy with another clock.
-  if (reset === null || resetAfter === null) return [];
-  const clocksMs = [reset - resetAfter, dateSeconds(exchange) ?? reset - resetAfter].map((each) => each * 1000);
+  if (byReset === null) return [];
+  const clocksMs = [byReset, dateSeconds(exchange) ?? byReset].map((each) => each * 1000);
   return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 

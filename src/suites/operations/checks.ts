@@ -36,6 +36,7 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
+import { sumOf } from "../../base/numbers.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
@@ -129,7 +130,7 @@ function judgeTokens(batch: LongBatch | null): Finding<never> {
   if (first === undefined || last === undefined || first === null || last === null)
     return unproven(`the tokens could not be read (${outcomeOf(before)}, ${outcomeOf(after)})`);
   if (last.used < first.used || last.limit !== first.limit) return unproven("the month changed meanwhile");
-  const sum = counts.reduce((total, each) => total + each, 0);
+  const sum = sumOf(counts);
   const grown = last.used - first.used;
   return grown === sum
     ? holds()

@@ -67,20 +67,18 @@ export const batchSubmitted = probe(
 
 const longBatch = [defaultQuery, ...queries];
 
-export const longBatchSubmitted = probe(
+export const longBatchSubmitted = probeIfManyRequests(
   "a batch of three queries is submitted, and followed to its end",
   {
     since: "1.1",
     needs: ["paths.batch", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 0 : 4),
-    executions: (target) => (hasFewRequests(target) ? 0 : longBatch.length),
+    requests: 4,
+    executions: longBatch.length,
     waits: pollWaits,
     stage: "coverage",
     creates: { operations: 1 },
-    createsFew: {},
   },
-  async ({ client, given, time, target }): Promise<{ readonly submitted: Exchange | null }> => {
-    if (hasFewRequests(target)) return { submitted: null };
+  async ({ client, given, time }): Promise<{ readonly submitted: Exchange }> => {
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);

@@ -103,13 +103,6 @@ function judgeSameAddress(alert: AlertRepeated | null): Finding<never> {
     : unproven(`the second alert was not created (${outcomeOf(again)})`);
 }
 
-const sameAddressCheck = check("ALR-1", alertCreatedAtSameAddress, judgeSameAddress, {
-  as: "same address",
-  since: "1.2",
-});
-
-const fractionCheck = check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" });
-
 export const alerts = suite("Usage alerts", [
   check("ALR-1", alertCrossed, ({ created, unreached }) => {
     if (hasStatus(created, 429)) return unproven("a limit refused the request (429)");
@@ -118,8 +111,8 @@ export const alerts = suite("Usage alerts", [
     if (isSuccess(created)) return follows("answers-2xx");
     return rejectedReceiverAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
   }),
-  fractionCheck,
-  sameAddressCheck,
+  check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" }),
+  check("ALR-1", alertCreatedAtSameAddress, judgeSameAddress, { as: "same address", since: "1.2" }),
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)
       ? observed(`${describeResponse(created)}; ${describeId(created)}`)

@@ -150,8 +150,7 @@ const slowBatched = probeIfManyRequests(
   },
   async ({ client, given, time }): Promise<SlowBatch | null> => {
     const { receiver, "agents.slow": slow, "paths.batch": path } = given;
-    const arrived = (): Delivery[] =>
-      eventsOfType(deliveriesTo(receiver.deliveries(), `${hookPrefix}slow-agent`), "agent.completed");
+    const arrived = (): Delivery[] => eventsOfType(deliveriesTo(receiver.deliveries(), slowHook), "agent.completed");
     if (arrived().length === 0) return null;
     const query = `Hello. ${randomUUID()}`;
     const submitted = await client.send("POST", fillAgentId(path, slow.agent), { json: { batch: [{ query }] } });

@@ -179,19 +179,13 @@ export const indirectUseChecks: readonly Check[] = [
     "AUTH-4",
     { cached: keysTriedAfterGoodCalls, ordinary: expiredKeySent },
     judgeNotServedFromCache("an expired key"),
-    {
-      as: "after a good call",
-      since,
-    },
+    { as: "after a good call", since },
   ),
   check(
     "AUTH-3",
     { cached: keysTriedAfterGoodCalls, ordinary: unauthenticatedSent },
     judgeNotServedFromCache("a wrong key"),
-    {
-      as: "after a good call",
-      since,
-    },
+    { as: "after a good call", since },
   ),
 ];
 

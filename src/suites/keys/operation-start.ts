@@ -3,7 +3,6 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
 import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
-import type { EndpointName } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { TargetKey } from "../../target/target.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
@@ -132,8 +131,8 @@ function hasCode(exchange: Exchange, wanted: string | null): boolean {
   return wanted === null || code === null || code === wanted;
 }
 
-const isRefusedOn = (sent: KeyRequests, kind: RejectedKeyKind, endpoint: EndpointName): boolean =>
-  wasRejected(exchangeOn(sent, endpoint, kind));
+const isInvokeRejected = (sent: KeyRequests, kind: RejectedKeyKind): boolean =>
+  wasRejected(exchangeOn(sent, "invoke", kind));
 
 const tries = { tries: operationStartTried, batch: batchSubmitted } as const;
 const options = { as: "start of an operation", since } as const;
@@ -146,7 +145,7 @@ const checkStart = (
   check(
     clause,
     { ...tries, sent: usual },
-    ({ sent, ...evidence }) => judgeStart(kind, evidence, isRefusedOn(sent, kind, "invoke")),
+    ({ sent, ...evidence }) => judgeStart(kind, evidence, isInvokeRejected(sent, kind)),
     options,
   );
 
@@ -175,7 +174,7 @@ export const startChecksOfKeys: readonly Check[] = [
     "KEY-6",
     { ...tries, agents: oneAgentKeyTried },
     ({ agents: { own, other }, ...evidence }) => {
-      const isRestricted = other !== null && isSuccess(own) && isRefusedOn(other, "a key of another agent", "invoke");
+      const isRestricted = other !== null && isSuccess(own) && isInvokeRejected(other, "a key of another agent");
       return judgeStart("a key of another agent", evidence, isRestricted);
     },
     options,

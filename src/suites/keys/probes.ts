@@ -23,9 +23,7 @@ const helloBody = { query: defaultQuery } as const;
 export const keyUsageRead = probe(
   "key usage is read",
   { requests: 1, reads: true, countsTowardWindow: true },
-  async ({ client }) => ({
-    read: await client.send("GET", "/keys/usage"),
-  }),
+  async ({ client }) => ({ read: await client.send("GET", "/keys/usage") }),
 );
 
 /** Prefix of a key, such as `ro_`. The prefix shows the kind of the key and contains no secret characters. */

@@ -100,9 +100,7 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
   );
 
 export const listing = suite("List agents", [
-  check("LST-1", firstPageListed, ({ first }) => {
-    return judgeOk(first);
-  }),
+  check("LST-1", firstPageListed, ({ first }) => judgeOk(first)),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
     // `true` leaves out the exchange, e.g. with only `page` or only `limit`. A target is allowed to require both.

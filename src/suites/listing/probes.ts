@@ -101,9 +101,7 @@ function identityOf(agent: unknown): string {
 export const firstPageListed = probe(
   "the first page of the agents is listed",
   { requests: 0, reads: true },
-  async ({ discovery }) => ({
-    first: discovery.listing,
-  }),
+  async ({ discovery }) => ({ first: discovery.listing }),
 );
 
 export const listedByDefault = probe(

@@ -190,10 +190,7 @@ export const operations = suite("Operations and batch", [
       invoke === null || isSuccess(invoke.tried.together)
         ? judgeUnusualEntry(batch)
         : unproven("an invoke with such a body did not succeed either"),
-    {
-      as: "unusual entry",
-      since: "1.2",
-    },
+    { as: "unusual entry", since: "1.2" },
   ),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
     submitted === null ? noBatchPath : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),

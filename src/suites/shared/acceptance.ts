@@ -21,7 +21,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
   return Object.values(features).reduce(mergeFeatures, plain);
 }
 
-type Accepts = (exchange: Exchange) => boolean;
+export type Accepts = (exchange: Exchange) => boolean;
 
 /** Sends one request with all `features`. If the target rejects the request, sends each feature alone. */
 export async function sendCombined<F extends string>(

@@ -6,6 +6,7 @@ import { type Probe, probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 import { invoked } from "../invoke/probes.ts";
 import { type InvokeAfterEnds, invokeAfterEnds, judgeFreedSlots, keyWithFewestSlots } from "../limits/timeouts.ts";
+import type { Accepts } from "../shared/acceptance.ts";
 import { tookMsOf } from "../shared/durations.ts";
 import { describeStatus, hasStatus, isComplete, isSuccess, outcomeOf } from "../shared/response.ts";
 import { describeSequence, doneSeconds, isEventStream, isStreamAccepted, readEvents } from "./events.ts";
@@ -54,10 +55,6 @@ const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 const readCountAfter = 4;
 const lastIndex = 100_000;
 
-interface ResumedPastEnd {
-  readonly pastTheEnd: Exchange;
-}
-
 export const resumedLate = probeIfManyRequests(
   "streams resume at index 2, or have many chunks, between readings of usage, and one resumes after its last chunk",
   {
@@ -67,7 +64,7 @@ export const resumedLate = probeIfManyRequests(
     stage: "coverage",
     since,
   },
-  async ({ client, given }): Promise<ResumedPastEnd> => {
+  async ({ client, given }): Promise<{ readonly pastTheEnd: Exchange }> => {
     for (const { body, options } of measuredStreams) {
       await client.send("GET", "/usage");
       await client.stream(given["agents.streaming"], body, options);
@@ -110,7 +107,7 @@ const checkLineFeeds = (
   clause: "INV-1" | "SSE-1",
   name: keyof LineFeedsSent,
   control: Probe<{ readonly exchange: Exchange }>,
-  accepts: (exchange: Exchange) => boolean,
+  accepts: Accepts,
 ): Check =>
   check(
     clause,

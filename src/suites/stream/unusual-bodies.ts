@@ -3,7 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, follows, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke/probes.ts";
-import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/acceptance.ts";
+import { type Accepts, type CombinedResult, judgeAccepted, judgeCombined } from "../shared/acceptance.ts";
 import type { Probe } from "../../run/probe.ts";
 import { maxStreamSeconds, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
@@ -14,7 +14,6 @@ import { slowInvokeWithEveryField, type UnusualBodies, unusualInvoke, unusualStr
 
 const since = "1.2";
 
-type Accepts = (exchange: Exchange) => boolean;
 type Judge<F extends string> = (unusual: UnusualBodies<F>, plain: Exchange, accepts: Accepts) => Finding<never>;
 
 const judgeFeature =

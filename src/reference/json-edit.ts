@@ -37,3 +37,12 @@ export function escapeNonAscii(text: string): string {
 }
 
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+let lastTime = { second: Number.NaN, text: "" };
+
+export function isoTime(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastTime.second)
+    lastTime = { second, text: new Date(second * 1000).toISOString().replace(".000Z", "Z") };
+  return lastTime.text;
+}

@@ -1,8 +1,7 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { rateLimitHeaders } from "../spec/headers.ts";
-import type { ErrorBodyInput, ErrorCause } from "./api-error.ts";
+import { type ErrorBodyInput, type ErrorCause, formB, standardErrors } from "./behaviour/errors.ts";
 import { type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
-import { formB, standardErrors } from "./behaviour/errors.ts";
 import { type Endpoint, type HeadInput, standardTransport } from "./behaviour/transport.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { fieldsOf } from "../reference/json-edit.ts";
-import { apiError } from "../reference/api-error.ts";
+import { apiError } from "../reference/behaviour/errors.ts";
 import { type EmbeddedServer, startEmbedded } from "../reference/embedded/embedded-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import type { RoleAssignment, Target } from "../target/target.ts";

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
-import type { ErrorCause } from "../api-error.ts";
+import type { ErrorCause } from "./errors.ts";
 import { isServerOwn, runsAgent, type Endpoint } from "./transport.ts";
 
 export type Credentials =

@@ -1,6 +1,5 @@
-import type { ErrorCause, ErrorBodyInput, ErrorDetail } from "../api-error.ts";
 import type { Endpoint } from "./transport.ts";
-import { isoTime } from "./other-endpoints.ts";
+import { isoTime } from "../json-edit.ts";
 
 interface StatusAndCode {
   readonly status: number;
@@ -12,7 +11,7 @@ const badKey: StatusAndCode = { status: 401, code: "INVALID_API_KEY" };
 const tooMany: StatusAndCode = { status: 429, code: "RATE_LIMIT_EXCEEDED" };
 const notFound: StatusAndCode = { status: 404, code: "NOT_FOUND" };
 
-const statusAndCodeByCause: Readonly<Record<ErrorCause, StatusAndCode>> = {
+const statusAndCodeByCause = {
   "missing-key": badKey,
   "malformed-key": badKey,
   "wrong-key": badKey,
@@ -38,7 +37,42 @@ const statusAndCodeByCause: Readonly<Record<ErrorCause, StatusAndCode>> = {
   "address-limit": { status: 429, code: "RATE_LIMITED" },
   crash: { status: 500, code: "INTERNAL_ERROR" },
   timeout: { status: 500, code: "AGENT_TIMEOUT" },
-};
+} as const satisfies Record<string, StatusAndCode>;
+
+/** The causes of errors. Each has a status and an error code. */
+export type ErrorCause = keyof typeof statusAndCodeByCause;
+
+/** The details in an error body, such as the invalid field. Source: Errors, "Error bodies". */
+export type ErrorDetail =
+  | { readonly kind: "none" }
+  | { readonly kind: "field"; readonly field: string; readonly reason: string }
+  | {
+      readonly kind: "limit";
+      readonly limit: number;
+      readonly remaining: number;
+      readonly resetAtMs: number;
+      readonly retryAfterSeconds: number;
+    };
+
+export interface ApiError {
+  readonly cause: ErrorCause;
+  readonly message: string;
+  readonly detail: ErrorDetail;
+}
+
+export function apiError(cause: ErrorCause, message: string, detail: ErrorDetail = { kind: "none" }): ApiError {
+  return { cause, message, detail };
+}
+
+export function fieldError(cause: ErrorCause, field: string, reason: string): ApiError {
+  return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
+}
+
+export interface ErrorBodyInput extends ApiError {
+  readonly endpoint: Endpoint;
+  readonly status: number;
+  readonly code: string;
+}
 
 /** The server's decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
 export const standardErrors = {

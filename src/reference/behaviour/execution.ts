@@ -1,5 +1,5 @@
 import type { Agent } from "../agents.ts";
-import { type ApiError, fieldError } from "../api-error.ts";
+import { type ApiError, fieldError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
 
 export interface SchemaViolation {

@@ -1,7 +1,7 @@
 import type { Agent } from "../agents.ts";
-import { type ApiError, fieldError } from "../api-error.ts";
+import { type ApiError, fieldError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
-import { fieldsOf } from "../json-edit.ts";
+import { fieldsOf, isoTime } from "../json-edit.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
@@ -88,15 +88,6 @@ const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): ob
     remaining: Math.max(0, tokens.limit - tokens.used),
   },
 });
-
-let lastTime = { second: Number.NaN, text: "" };
-
-export function isoTime(ms: number): string {
-  const second = Math.floor(ms / 1000);
-  if (second !== lastTime.second)
-    lastTime = { second, text: new Date(second * 1000).toISOString().replace(".000Z", "Z") };
-  return lastTime.text;
-}
 
 export interface AgentDetailsInput {
   readonly agent: Agent;

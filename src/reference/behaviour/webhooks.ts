@@ -1,12 +1,11 @@
 import { webhookEvents, type WebhookEvent } from "../../spec/events-and-errors.ts";
-import { fieldsOf, textOrNull } from "../json-edit.ts";
+import { fieldsOf, isoTime, textOrNull } from "../json-edit.ts";
 import type { WindowStatus } from "../limits/windows.ts";
-import { fieldError, type ApiError } from "../api-error.ts";
+import { fieldError, type ApiError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/store.ts";
 import type { TokenUsage } from "./execution.ts";
 import type { ReferenceKey } from "../keys.ts";
-import { isoTime } from "./other-endpoints.ts";
 
 export type ExecutionStage =
   | { readonly kind: "invoked" }

@@ -1,5 +1,5 @@
 import { tryParseJson } from "../../base/json.ts";
-import type { ErrorCause } from "../api-error.ts";
+import type { ErrorCause } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { SignedRequest } from "../behaviour/authentication.ts";

@@ -1,6 +1,5 @@
 import { hourMs } from "../../base/duration.ts";
-import { isoTime } from "../behaviour/other-endpoints.ts";
-import { removeField, setField } from "../json-edit.ts";
+import { isoTime, removeField, setField } from "../json-edit.ts";
 import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import {
   fault,

@@ -11,7 +11,7 @@ import {
   overrideSuccessStatus,
   type Override,
 } from "../patch.ts";
-import { fieldError } from "../api-error.ts";
+import { fieldError } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 
 const invokeBody = overrideJson("invokeBody");

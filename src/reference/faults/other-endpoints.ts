@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import { apiError, fieldError } from "../api-error.ts";
+import { apiError, fieldError } from "../behaviour/errors.ts";
 import { usedPercent } from "../behaviour/webhooks.ts";
 import type { AsyncOperation } from "../behaviour/other-endpoints.ts";
 import type { HeadInput } from "../behaviour/transport.ts";

@@ -1,5 +1,5 @@
 import { getPath, isObject } from "../../base/json.ts";
-import { apiError, type ErrorBodyInput, type ErrorCause } from "../api-error.ts";
+import { apiError, type ErrorBodyInput, type ErrorCause } from "../behaviour/errors.ts";
 import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
 import { setField } from "../json-edit.ts";
 import {

@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import type { WebhookEvent } from "../../spec/events-and-errors.ts";
-import { apiError, fieldError } from "../api-error.ts";
+import { apiError, fieldError } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";

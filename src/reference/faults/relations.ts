@@ -1,5 +1,5 @@
 import type { ExecutionStage } from "../behaviour/webhooks.ts";
-import { fieldError } from "../api-error.ts";
+import { fieldError } from "../behaviour/errors.ts";
 import { setField } from "../json-edit.ts";
 import { fixedWindow, windowsOf } from "../limits/windows.ts";
 import { always, fault, faults, overrideByCount, overrideJson, overrideResult, type Override } from "../patch.ts";

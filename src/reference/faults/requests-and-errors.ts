@@ -1,6 +1,5 @@
 import { isObject } from "../../base/json.ts";
-import { type ErrorBodyInput, fieldError } from "../api-error.ts";
-import { formA } from "../behaviour/errors.ts";
+import { type ErrorBodyInput, fieldError, formA } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import {

@@ -1,5 +1,5 @@
 import { getPath, isObject } from "../../base/json.ts";
-import { apiError, type ErrorCause, fieldError } from "../api-error.ts";
+import { apiError, type ErrorCause, fieldError } from "../behaviour/errors.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import {
   editFormB,

@@ -3,7 +3,7 @@ import type { Endpoint, Header, HeadInput } from "../behaviour/transport.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
-import { apiError, type ApiError, type ErrorCause } from "../api-error.ts";
+import { apiError, type ApiError, type ErrorCause } from "../behaviour/errors.ts";
 import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";

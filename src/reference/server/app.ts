@@ -4,7 +4,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
-import { apiError, type ApiError } from "../api-error.ts";
+import { apiError, type ApiError } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import {
   addBodyParser,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { healthStatuses, type HealthStatus } from "../../spec/events-and-errors.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { agentsByRole, type Agent } from "../agents.ts";
-import { apiError, fieldError, type ApiError } from "../api-error.ts";
+import { apiError, fieldError, type ApiError } from "../behaviour/errors.ts";
 import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
 import type { Endpoint } from "../behaviour/transport.ts";

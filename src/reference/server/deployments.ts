@@ -1,7 +1,7 @@
 import type { HealthStatus } from "../../spec/events-and-errors.ts";
+import { isoTime } from "../json-edit.ts";
 import type { AgentFile } from "../agent-file.ts";
 import { plainAgent, referenceAgents, type Agent } from "../agents.ts";
-import { isoTime } from "../behaviour/other-endpoints.ts";
 import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/store.ts";
 import type { ServerState } from "./state.ts";
 

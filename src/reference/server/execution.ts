@@ -1,5 +1,5 @@
 import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
-import { apiError, type ApiError } from "../api-error.ts";
+import { apiError, type ApiError } from "../behaviour/errors.ts";
 import type { SchemaViolation, TokenUsage } from "../behaviour/execution.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";

@@ -2,7 +2,7 @@ import type { Agent } from "../agents.ts";
 import type { Alert, WebhookRequest } from "../behaviour/webhooks.ts";
 import type { AsyncOperation, EntryResult, UsageInput } from "../behaviour/other-endpoints.ts";
 import type { WindowName } from "../limits/windows.ts";
-import { apiError, type ApiError } from "../api-error.ts";
+import { apiError, type ApiError } from "../behaviour/errors.ts";
 import type { Webhook } from "../webhooks/store.ts";
 import { failed, ok, type RouteResult } from "./http.ts";
 import type { RequestContext } from "./admission.ts";

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse, S
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { apiError, type ApiError, fieldError } from "../api-error.ts";
+import { apiError, type ApiError, fieldError } from "../behaviour/errors.ts";
 import type { Behaviour } from "../patch.ts";
 import type { Endpoint, Header, HeadInput } from "../behaviour/transport.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";

@@ -6,7 +6,7 @@ import type {
   FastifySchemaValidationError,
 } from "fastify";
 import type { SchemaViolation } from "../behaviour/execution.ts";
-import { fieldError, apiError } from "../api-error.ts";
+import { fieldError, apiError } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import { sendResult, failed, type RouteResult } from "./http.ts";
 import {

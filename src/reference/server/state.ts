@@ -12,7 +12,7 @@ import { hourMs, type WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { apiError, type ApiError, fieldError } from "../api-error.ts";
+import { apiError, type ApiError, fieldError } from "../behaviour/errors.ts";
 import { type Endpoint, runsAgent } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
 

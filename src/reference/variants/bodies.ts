@@ -1,9 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { isObject } from "../../base/json.ts";
-import { apiError, fieldError } from "../api-error.ts";
-import { isoTime } from "../behaviour/other-endpoints.ts";
+import { apiError, fieldError } from "../behaviour/errors.ts";
 import type { Header } from "../behaviour/transport.ts";
-import { escapeNonAscii, fieldsOf, renameField, setField } from "../json-edit.ts";
+import { escapeNonAscii, fieldsOf, isoTime, renameField, setField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";
 import {
   always,

@@ -1,5 +1,5 @@
 import { getPath, isObject } from "../../base/json.ts";
-import { fieldError } from "../api-error.ts";
+import { fieldError } from "../behaviour/errors.ts";
 import { usedPercent } from "../behaviour/webhooks.ts";
 import { setField } from "../json-edit.ts";
 import {

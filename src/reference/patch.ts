@@ -1,11 +1,12 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { rateLimitHeaders } from "../spec/headers.ts";
+import type { TierLimits } from "../spec/tiers.ts";
 import { type ErrorBodyInput, type ErrorCause, formB, standardErrors } from "./behaviour/errors.ts";
 import { type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
 import { type Endpoint, type HeadInput, standardTransport } from "./behaviour/transport.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
-import type { WindowName } from "./limits/windows.ts";
+import { type Limiter, type WindowName, windowsOf } from "./limits/windows.ts";
 import { standardAlerts, standardWebhooks } from "./behaviour/webhooks.ts";
 import { standardBatches, standardDetails, standardHealthListUsage } from "./behaviour/other-endpoints.ts";
 import { standardDeliveries } from "./behaviour/deliveries.ts";
@@ -179,6 +180,11 @@ export function withoutRateHeaders(
     headers.filter(([name]) => !matches(head) || !names.includes(name)),
   );
 }
+
+/** Replaces the limiters of a tier by those that `create` makes for its hour and minute. */
+export const withLimiters =
+  (create: (sizes: ReturnType<typeof windowsOf>, limits: TierLimits) => readonly Limiter[]): Override =>
+  () => ({ limiters: (limits) => create(windowsOf(limits), limits) });
 
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
 import { startFastForwardServer } from "../reference/testing/test-server.ts";
-import { fixedWindow, hideUntilRefusal, type Limiter, tokenBucket, windowsOf } from "../reference/limits/windows.ts";
-import { variant, variants } from "../reference/patch.ts";
+import { fixedWindow, hideUntilRefusal, type Limiter, tokenBucket } from "../reference/limits/windows.ts";
+import { variant, variants, withLimiters } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import { runSuites } from "./run.ts";
 import { aKey, aTarget } from "./testing/values.ts";
@@ -29,12 +29,9 @@ function onSlowServer(limiter: Limiter): Limiter {
 }
 
 const slowBucket = variants("Limits / Request rate", {
-  "slow-hidden-bucket": variant("A hidden bucket of ten tokens, on a slow server.").by(() => ({
-    limiters: (limits) => {
-      const { hour, minute } = windowsOf(limits);
-      return [fixedWindow(hour), onSlowServer(hideUntilRefusal(tokenBucket(minute)))];
-    },
-  })),
+  "slow-hidden-bucket": variant("A hidden bucket of ten tokens, on a slow server.").by(
+    withLimiters(({ hour, minute }) => [fixedWindow(hour), onSlowServer(hideUntilRefusal(tokenBucket(minute)))]),
+  ),
 });
 
 it("finds no breach if the run's own requests take a token between a refusal and its retry", async () => {

@@ -7,7 +7,7 @@ import {
   type WindowSize,
   windowsOf,
 } from "../limits/windows.ts";
-import { always, fault, faults, type Override, overrideByCount, overrideResult } from "../patch.ts";
+import { always, fault, faults, type Override, overrideByCount, overrideResult, withLimiters } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 import type { Account } from "../limits/account.ts";
@@ -20,11 +20,8 @@ const slowWriteTurns = 300;
  */
 const lateWriteTurns = 2000;
 
-function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
-  return () => ({
-    limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],
-  });
-}
+const replaceMinuteLimiter = (limiterOf: (size: WindowSize) => Limiter): Override =>
+  withLimiters(({ hour, minute }) => [fixedWindow(hour), limiterOf(minute)]);
 
 function refusalRestartedLimiter(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);

@@ -9,7 +9,7 @@ import {
   type WindowSize,
   windowsOf,
 } from "../limits/windows.ts";
-import { fault, faults, overrideResult, withoutRateHeaders, withPath, type Override } from "../patch.ts";
+import { fault, faults, overrideResult, withLimiters, withoutRateHeaders, withPath, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
 function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
@@ -194,24 +194,21 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "goes-on-after-none-left": fault(
     "HDR-19",
     "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` is 0.",
-  ).by(() => ({
-    limiters: (limits) => {
-      const { perMinute, burst } = limits;
-      const { hour, minute } = windowsOf(limits);
+  ).by(
+    withLimiters(({ hour, minute }, { perMinute, burst }) => {
       const advertised = fixedWindow(minute);
       const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
       const count = (nowMs: number) => [advertised, kept].forEach((each) => each.count(nowMs));
       return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => advertised.status(nowMs) })];
-    },
-  })),
+    }),
+  ),
   "one-more-after-none-left-later": fault(
     "HDR-19",
     "From the second minute on one request more is admitted than `X-RateLimit-Remaining` reports; windows begin with their first request.",
-  ).by(() => ({
-    limiters: (limits) => {
-      const { hour, minute } = windowsOf(limits);
+  ).by(
+    withLimiters(({ hour, minute }, { perMinute }) => {
       const advertised = anchoredWindow(minute);
-      const kept = anchoredWindow({ ...minute, limit: limits.perMinute + 1 });
+      const kept = anchoredWindow({ ...minute, limit: perMinute + 1 });
       let firstResetMs = Number.POSITIVE_INFINITY;
       const count = (nowMs: number) => {
         for (const each of [advertised, kept]) each.count(nowMs);
@@ -222,8 +219,8 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
         anchoredWindow(hour),
         overrideLimiter(kept, { hasRoom, count, status: (nowMs) => advertised.status(nowMs) }),
       ];
-    },
-  })),
+    }),
+  ),
   "retry-after-header-differs": fault("HDR-18", "`Retry-After` is twice the `retry_after` of the body.").by(() => ({
     retryAfterHeader: (seconds) => String(seconds * 2 + 10),
   })),
@@ -233,12 +230,12 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "limit-with-a-burst-that-is-not-there": fault(
     "HDR-10",
     "`X-RateLimit-Limit` is the minute's with a burst on top that is not admitted.",
-  ).by(() => ({
-    limiters: (limits) => {
-      const { hour, minute } = windowsOf(limits);
-      return [fixedWindow(hour), fixedWindow({ ...minute, advertisedLimit: limits.perMinute + (limits.burst ?? 0) })];
-    },
-  })),
+  ).by(
+    withLimiters(({ hour, minute }, { perMinute, burst }) => [
+      fixedWindow(hour),
+      fixedWindow({ ...minute, advertisedLimit: perMinute + (burst ?? 0) }),
+    ]),
+  ),
   "counts-of-requests-at-once-lost": fault(
     "HDR-13",
     "Of requests at once the headers of a large window count some only.",

@@ -23,6 +23,7 @@ import {
   overrideResult,
   reportOnly,
   withLast,
+  withLimiters,
   withPath,
   type Override,
 } from "../patch.ts";
@@ -30,13 +31,13 @@ import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
 const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override =>
-  withLast("isLimited", (last) => () => ({
-    limiters: (limits) => {
-      const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
+  withLast("isLimited", (last) =>
+    withLimiters((sizes) => {
+      const hour = window(sizes.hour);
       const hasRoom = (nowMs: number) => last()?.[0] === "stream" || hour.hasRoom(nowMs);
-      return [overrideLimiter(hour, { hasRoom }), minute];
-    },
-  }));
+      return [overrideLimiter(hour, { hasRoom }), window(sizes.minute)];
+    }),
+  );
 
 function resizeWindows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
@@ -94,17 +95,13 @@ const rateFaults = faults("Limits / Request rate", {
   "one-too-many-a-minute": fault(
     "LIM-1",
     "One request a minute more is admitted than the tier's minute and burst allow together.",
-  ).by(() => ({
-    limiters: (limits) => {
-      const { perMinute, burst } = limits;
-      const { hour, minute } = windowsOf(limits);
+  ).by(
+    withLimiters(({ hour, minute }, { perMinute, burst }) => {
       const limit = perMinute + (burst ?? perMinute) + 1;
       return [fixedWindow(hour), hideUntilRefusal(fixedWindow({ ...minute, limit, advertisedLimit: perMinute }))];
-    },
-  })),
-  "no-minute-limit": fault("LIM-1", "Only the hour is limited.").by(() => ({
-    limiters: (limits) => [fixedWindow(windowsOf(limits).hour)],
-  })),
+    }),
+  ),
+  "no-minute-limit": fault("LIM-1", "Only the hour is limited.").by(withLimiters(({ hour }) => [fixedWindow(hour)])),
   "hour-not-of-streams": fault("LIM-3", "Streams are admitted while the hour is used up.").by(
     exemptStreamsFromHour(fixedWindow),
     ["HDR-19"],
@@ -124,27 +121,23 @@ const rateFaults = faults("Limits / Request rate", {
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
   ).by(
     (base) => ({
-      limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
+      ...withLimiters(({ hour, minute }) => [racyLimiter(hour), fixedWindow(minute)])(base),
       ...reportOnly("minute")(base),
     }),
     ["LIM-13"],
   ),
   "one-too-few-a-minute": fault(["LIM-2", "HDR-12"], "One request a minute less is admitted than the tier allows.").by(
-    () => ({
-      limiters: (limits) => {
-        const { perMinute } = limits;
-        const { hour, minute } = windowsOf(limits);
-        const fewer = hideUntilRefusal(fixedWindow({ ...minute, limit: perMinute - 1, advertisedLimit: perMinute }));
-        return [fixedWindow(hour), fewer, fixedWindow(minute)];
-      },
+    withLimiters(({ hour, minute }, { perMinute }) => {
+      const fewer = hideUntilRefusal(fixedWindow({ ...minute, limit: perMinute - 1, advertisedLimit: perMinute }));
+      return [fixedWindow(hour), fewer, fixedWindow(minute)];
     }),
   ),
   "one-too-many-an-hour": fault("LIM-3", "One request an hour more is admitted than the tier allows.").by(
     resizeWindows(({ perHour }) => ({ hour: perHour + 1 })),
   ),
-  "no-hour-limit": fault("LIM-3", "Only the minute is limited.").by(() => ({
-    limiters: (limits) => [fixedWindow(windowsOf(limits).minute)],
-  })),
+  "no-hour-limit": fault("LIM-3", "Only the minute is limited.").by(
+    withLimiters(({ minute }) => [fixedWindow(minute)]),
+  ),
   "hour-too-short": fault("LIM-3", "The hour lasts half an hour.").by(
     resizeWindows(() => ({ hourLength: hourMs / 2 })),
   ),
@@ -259,13 +252,13 @@ const scopeFaults = faults("Limits / Scope of limits", {
   "retry-after-minute-of-both": fault(
     "LIM-13",
     "`retry_after` is the minute's if minute and hour are used up at the same time.",
-  ).by(() => ({
-    limiters: (limits) => {
-      const [hour, minute] = [fixedWindow(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)];
+  ).by(
+    withLimiters((sizes) => {
+      const [hour, minute] = [fixedWindow(sizes.hour), fixedWindow(sizes.minute)];
       const roomAtMs = (nowMs: number) => (minute.hasRoom(nowMs) ? hour : minute).roomAtMs(nowMs);
       return [overrideLimiter(hour, { roomAtMs }), minute];
-    },
-  })),
+    }),
+  ),
   "tokens-back-too-early": fault("LIM-13", "`retry_after` is a second once the month's tokens are used up.").by(
     overrideResult("retryAfterSeconds")((seconds, { kind }) => (kind === "token-quota" ? 1 : seconds)),
   ),

@@ -13,18 +13,21 @@ import {
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
-import { always, overrideError, overrideResult, reportOnly, variant, variants, type Override } from "../patch.ts";
+import {
+  always,
+  overrideError,
+  overrideResult,
+  reportOnly,
+  variant,
+  variants,
+  withLimiters,
+  type Override,
+} from "../patch.ts";
 
 type LimiterFactory = (size: WindowSize) => Limiter;
 
-function withLimiters(hour: LimiterFactory, minute: LimiterFactory): Override {
-  return () => ({
-    limiters: (limits) => {
-      const sizes = windowsOf(limits);
-      return [hour(sizes.hour), minute(sizes.minute)];
-    },
-  });
-}
+const windowsBy = (ofHour: LimiterFactory, ofMinute: LimiterFactory): Override =>
+  withLimiters(({ hour, minute }) => [ofHour(hour), ofMinute(minute)]);
 
 const addressLimit = 20;
 
@@ -41,13 +44,13 @@ export const limitVariants = variants("Limits", {
       base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
   })),
   "headers-of-minute": variant("The headers report the minute.").by(reportOnly("minute")),
-  "rolling-windows": variant("Hour and minute are rolling.").by(withLimiters(rollingWindow, rollingWindow)),
-  "rolling-hour": variant("The hour is rolling, the minute fixed.").by(withLimiters(rollingWindow, fixedWindow)),
+  "rolling-windows": variant("Hour and minute are rolling.").by(windowsBy(rollingWindow, rollingWindow)),
+  "rolling-hour": variant("The hour is rolling, the minute fixed.").by(windowsBy(rollingWindow, fixedWindow)),
   "anchored-windows": variant("Windows begin with the first request in them.").by(
-    withLimiters(anchoredWindow, anchoredWindow),
+    windowsBy(anchoredWindow, anchoredWindow),
   ),
   "sliding-windows": variant("Windows are rolling, estimated from two fixed ones.").by(
-    withLimiters(slidingWindow, slidingWindow),
+    windowsBy(slidingWindow, slidingWindow),
   ),
   "token-bucket": variant("The minute is a bucket of the tier's burst that fills up all the time.").by((base) => ({
     limiters: (limits) => {
@@ -58,12 +61,10 @@ export const limitVariants = variants("Limits", {
     },
   })),
   "burst-adds": variant("The burst adds to the minute; the headers report the hour.").by((base) => ({
-    limiters: (limits) => {
-      const { perMinute, burst } = limits;
-      const { hour, minute } = windowsOf(limits);
-      const limit = perMinute + (burst ?? 0);
-      return [fixedWindow(hour), fixedWindow({ ...minute, limit, advertisedLimit: perMinute })];
-    },
+    ...withLimiters(({ hour, minute }, { perMinute, burst }) => [
+      fixedWindow(hour),
+      fixedWindow({ ...minute, limit: perMinute + (burst ?? 0), advertisedLimit: perMinute }),
+    ])(base),
     ...reportOnly("hour")(base),
   })),
   "team-burst-50": variant("A tier without a published burst has one of 50.").by((base) => ({
@@ -103,12 +104,12 @@ export const limitVariants = variants("Limits", {
     refreshesBeforeSending: () => true,
     turnsBeforeResponse: () => 20,
   })),
-  "burst-adds-and-shows": variant("The burst adds to the minute and to `X-RateLimit-Limit`.").by(() => ({
-    limiters: (limits) => {
-      const { hour, minute } = windowsOf(limits);
-      return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + (limits.burst ?? 0) })];
-    },
-  })),
+  "burst-adds-and-shows": variant("The burst adds to the minute and to `X-RateLimit-Limit`.").by(
+    withLimiters(({ hour, minute }, { perMinute, burst }) => [
+      fixedWindow(hour),
+      fixedWindow({ ...minute, limit: perMinute + (burst ?? 0) }),
+    ]),
+  ),
   "reset-after-with-decimals": variant("`X-RateLimit-Reset-After` has decimals.").by(
     overrideResult("rateHeaders")((headers, { resetAtMs }, nowMs) =>
       headers.map(([name, value]): Header => [
@@ -120,7 +121,7 @@ export const limitVariants = variants("Limits", {
   "resets-with-decimals": variant(
     "Windows begin with their first request, and both headers of their reset have decimals.",
   ).by((base) => ({
-    ...withLimiters(anchoredWindow, anchoredWindow)(base),
+    ...windowsBy(anchoredWindow, anchoredWindow)(base),
     rateHeaders: (reading, nowMs, facts) =>
       base.rateHeaders(reading, nowMs, facts).map(([name, value]): Header => {
         if (name === headerNames.rateReset) return [name, (reading.resetAtMs / 1000).toFixed(3)];

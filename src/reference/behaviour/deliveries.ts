@@ -1,13 +1,11 @@
 import { createHmac } from "node:crypto";
 import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import { headerNames } from "../../spec/headers.ts";
-import type { DeliveryState, HostingEvent } from "../webhooks/store.ts";
+import type { DeliveryState, EventMessage } from "../webhooks/store.ts";
 import type { Header } from "./transport.ts";
 
-export interface EventInput extends Omit<HostingEvent, "type"> {
+export interface EventInput extends Omit<EventMessage, "kind" | "number"> {
   readonly id: string;
-  readonly type: string;
-  readonly createdMs: number;
 }
 
 export interface AttemptInput {

@@ -3,7 +3,7 @@ import { fieldsOf, isoTime, textOrNull } from "../json-edit.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import { fieldError, type ApiError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
-import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/store.ts";
+import type { DeliveryRecord, DeliveryTotals, Webhook } from "../webhooks/store.ts";
 import type { TokenUsage } from "./execution.ts";
 import type { ReferenceKey } from "../keys.ts";
 
@@ -77,13 +77,16 @@ export const standardWebhooks = {
     webhook_id: webhook.id,
     data: deliveries.toReversed().map(deliveryItem),
   }),
-  metricsBody: ({ id, createdMs }: Webhook, metrics: WebhookMetrics): unknown => ({
+  metricsBody: (
+    { id, createdMs }: Webhook,
+    { delivered, failed, answers, answersMs, lastAttemptMs }: DeliveryTotals,
+  ): unknown => ({
     webhook_id: id,
-    total_deliveries: metrics.totalDeliveries,
-    successful: metrics.successful,
-    failed: metrics.failed,
-    average_response_time: metrics.averageResponseMs ?? 0,
-    last_delivery: isoTime(metrics.lastDeliveryMs ?? createdMs),
+    total_deliveries: delivered + failed,
+    successful: delivered,
+    failed,
+    average_response_time: answers === 0 ? 0 : answersMs / answers,
+    last_delivery: isoTime(lastAttemptMs ?? createdMs),
   }),
   executionEventData: ({ requestId, input, stage }: ExecutionEventInput): unknown => ({
     request_id: requestId,

@@ -140,7 +140,7 @@ export function listDeliveries(context: RequestContext, id: string): RouteResult
 
 export function webhookMetrics(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
-  return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
+  return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.totalsOf(id)));
 }
 
 function forWebhook(

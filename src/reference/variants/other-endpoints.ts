@@ -107,8 +107,7 @@ const webhookMetricsVariants = variants("Resources / Webhook metrics", {
     servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing"),
   })),
   "metrics-in-seconds": variant("`average_response_time` is in seconds.").by((base) => ({
-    metricsBody: (webhook, counted) =>
-      base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
+    metricsBody: (webhook, totals) => base.metricsBody(webhook, { ...totals, answersMs: totals.answersMs / 1000 }),
   })),
   "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metricsBody(wrapAsData)),
   "metrics-last-null": variant("`last_delivery` is null.").by(metricsBody.set("last_delivery", null)),

@@ -1,6 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
+import { messageOf } from "../../base/errors.ts";
 import { makeFolder } from "../../base/files/output-folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
@@ -33,7 +34,7 @@ export function diskStore(folder: string): Store {
     return storeOn(openDatabase(folder));
   } catch (error) {
     if (error instanceof DataFolderProblem) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const advice = why.includes("locked")
       ? "Another server uses it: stop that one, or name another folder."
       : "Name another folder.";
@@ -74,23 +75,8 @@ function sqlite(): typeof Sqlite {
 
 type Row = Readonly<Record<string, Sqlite.SQLOutputValue>>;
 
-type PrepareStatement = (sql: string) => {
-  run(...values: readonly Sqlite.SQLInputValue[]): void;
-  rows(...values: readonly Sqlite.SQLInputValue[]): readonly Row[];
-};
-
-function preparer(database: Sqlite.DatabaseSync): PrepareStatement {
-  return (sql) => {
-    const statement = database.prepare(sql);
-    return {
-      run: (...values) => void statement.run(...values),
-      rows: (...values) => statement.all(...values),
-    };
-  };
-}
-
 function storeOn(database: Sqlite.DatabaseSync): Store {
-  const prepare = preparer(database);
+  const prepare = (sql: string) => database.prepare(sql);
   const atomically = (write: () => void) => inTransaction(database, write);
   const putNumber = prepare(
     "INSERT INTO numbers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
@@ -106,7 +92,7 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   );
   const kept = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
   return {
-    load: () => load(prepare),
+    load: () => load(database),
     putWebhook: (number, { webhook, isActive, totals }) =>
       atomically(() => {
         putWebhook.run(number, webhook.id, JSON.stringify({ ...webhook, isActive }), JSON.stringify(totals));
@@ -129,10 +115,10 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
           addAttempt.run(number, attempts.length, last.atMs, last.endedMs, last.status, last.failure);
         if (to.webhookId !== null) putTally.run(JSON.stringify(tally), to.webhookId);
       }),
-    dropDelivery: (number) => dropDelivery.run(number),
-    put: (kind, id, value) => keep.run(kind, id, JSON.stringify(value)),
+    dropDelivery: (number) => void dropDelivery.run(number),
+    put: (kind, id, value) => void keep.run(kind, id, JSON.stringify(value)),
     list: (kind) =>
-      kept.rows(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
+      kept.all(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
     close: () => database.close(),
   };
 }
@@ -152,22 +138,21 @@ function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAtte
   return JSON.stringify(rest);
 }
 
-function load(prepare: PrepareStatement): StoredState {
+function load(database: Sqlite.DatabaseSync): StoredState {
+  const rowsOf = (sql: string) => database.prepare(sql).all();
   const attempts = new Map<number, DeliveryAttempt[]>();
-  for (const row of prepare("SELECT * FROM attempts ORDER BY delivery, number").rows()) {
+  for (const row of rowsOf("SELECT * FROM attempts ORDER BY delivery, number")) {
     const delivery = Number(row["delivery"]);
     attempts.set(delivery, [...(attempts.get(delivery) ?? []), attemptOf(row)]);
   }
   const numbers = new Map(
-    prepare("SELECT name, last FROM numbers")
-      .rows()
-      .map(({ name, last }) => [String(name), Number(last)]),
+    rowsOf("SELECT name, last FROM numbers").map(({ name, last }) => [String(name), Number(last)]),
   );
   return {
-    webhooks: prepare("SELECT webhook, tally FROM webhooks ORDER BY number").rows().map(webhookOf),
-    deliveries: prepare("SELECT number, next_attempt_ms, delivery FROM deliveries ORDER BY number")
-      .rows()
-      .map((row) => deliveryOf(row, attempts.get(Number(row["number"])) ?? [])),
+    webhooks: rowsOf("SELECT webhook, tally FROM webhooks ORDER BY number").map(webhookOf),
+    deliveries: rowsOf("SELECT number, next_attempt_ms, delivery FROM deliveries ORDER BY number").map((row) =>
+      deliveryOf(row, attempts.get(Number(row["number"])) ?? []),
+    ),
     numbers: {
       webhooks: numbers.get("webhooks") ?? 0,
       messages: numbers.get("messages") ?? 0,

@@ -184,7 +184,7 @@ describe("many at once", () => {
     await advance(0);
     const numbers = target.received.map(({ json }) => (json["data"] as { number: number }).number);
     expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 500 }, (_, index) => index));
-    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 500, successful: 500 });
+    expect(outbox.totalsOf(id)).toMatchObject({ delivered: 500, failed: 0 });
   });
 
   it("do not wait for the silent receiver of another webhook", async () => {
@@ -205,12 +205,12 @@ describe("metrics", () => {
   it("are empty before the first delivery", () => {
     const { outbox } = outboxFixture();
     const { id } = outbox.add(newWebhook("http://127.0.0.1:1/"));
-    expect(outbox.metricsOf(id)).toEqual({
-      totalDeliveries: 0,
-      successful: 0,
+    expect(outbox.totalsOf(id)).toEqual({
+      delivered: 0,
       failed: 0,
-      averageResponseMs: null,
-      lastDeliveryMs: null,
+      answers: 0,
+      answersMs: 0,
+      lastAttemptMs: null,
     });
   });
 
@@ -222,12 +222,12 @@ describe("metrics", () => {
     await advance(minute);
     outbox.emit(agentEvent());
     await advance(minute);
-    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1, failed: 0, averageResponseMs: 0 });
+    expect(outbox.totalsOf(id)).toMatchObject({ delivered: 1, failed: 0, answersMs: 0 });
     await advance(3 * hour);
-    expect(outbox.metricsOf(id)).toMatchObject({
-      totalDeliveries: 2,
+    expect(outbox.totalsOf(id)).toMatchObject({
+      delivered: 1,
       failed: 1,
-      lastDeliveryMs: virtualEpochMs + minute + 2 * hour + 36 * minute,
+      lastAttemptMs: virtualEpochMs + minute + 2 * hour + 36 * minute,
     });
   });
 
@@ -238,7 +238,7 @@ describe("metrics", () => {
     for (let number = 0; number < 1005; number += 1) outbox.emit(agentEvent());
     await advance(0);
     expect(outbox.deliveriesOf(id)).toHaveLength(1000);
-    expect(outbox.metricsOf(id).totalDeliveries).toBe(1005);
+    expect(outbox.totalsOf(id)).toMatchObject({ delivered: 1005, failed: 0 });
   });
 });
 
@@ -287,7 +287,7 @@ describe("decisions", () => {
     expect(times(target)).toEqual([50, 50, 50]);
     expect(target.received.map(({ json }) => json["id"])).toEqual(["evt-1-1", "evt-1-2", "evt-1-3"]);
     expect(target.received[0]?.headers).toMatchObject({ "transfer-encoding": "chunked" });
-    expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1 });
+    expect(outbox.totalsOf(id)).toMatchObject({ delivered: 1, failed: 0 });
   });
 
   it("can wait without a timeout", async () => {

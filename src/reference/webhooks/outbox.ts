@@ -1,20 +1,18 @@
 import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { deliveryRegistry, metricsOf, webhookRegistry } from "./registries.ts";
+import { deliveryRegistry, webhookRegistry } from "./registries.ts";
 import { dispatcher, type ReceiverLocation } from "./dispatcher.ts";
 import {
   zeroTotals,
   type DeliveryDestination,
   type Store,
   type DeliveryRecord,
+  type DeliveryTotals,
   type HostingEvent,
   type NewWebhook,
   type Webhook,
-  type WebhookMetrics,
 } from "./store.ts";
-
-export type * from "./store.ts";
 
 /** The part of the server that delivers events to webhooks. None of its methods throws. */
 export interface Outbox {
@@ -29,7 +27,7 @@ export interface Outbox {
   notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
   /** Returns a webhook's deliveries: all pending ones, and the last 1,000 finished ones. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
-  metricsOf(webhookId: string): WebhookMetrics;
+  totalsOf(webhookId: string): DeliveryTotals;
   /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   /**
@@ -71,7 +69,7 @@ export function outbox(parts: OutboxSetup): Outbox {
       for (const delivery of closed ? [] : deliveries.addNotice(to, body)) deliveryDispatcher.schedule(delivery);
     },
     deliveriesOf: (id) => deliveries.recordsOf(id),
-    metricsOf: (id) => metricsOf(webhooks.find(id)?.totals ?? zeroTotals),
+    totalsOf: (id) => webhooks.find(id)?.totals ?? zeroTotals,
     addressRefusal: (url) => guard.addressRefusal(url),
     whenIdle: () => deliveryDispatcher.whenIdle(),
     close: async () => {

@@ -14,7 +14,6 @@ import {
   type StoredState,
   warnOnFailure,
   type Webhook,
-  type WebhookMetrics,
   zeroTotals,
 } from "./store.ts";
 
@@ -184,17 +183,7 @@ function deliveryRecordsOf(behaviour: DeliveryBehaviour, delivery: Delivery): re
   if (to.webhookId === null || message.kind !== "event") return [];
   const id = deliveryId(delivery);
   const eventId = behaviour.eventId(message.number, 1);
-  return [{ id, webhookId: to.webhookId, eventId, type: message.type, state, attempts, nextAttemptMs, createdMs }];
-}
-
-export function metricsOf({ delivered, failed, answers, answersMs, lastAttemptMs }: DeliveryTotals): WebhookMetrics {
-  return {
-    totalDeliveries: delivered + failed,
-    successful: delivered,
-    failed,
-    averageResponseMs: answers === 0 ? null : answersMs / answers,
-    lastDeliveryMs: lastAttemptMs,
-  };
+  return [{ id, eventId, type: message.type, state, attempts, nextAttemptMs, createdMs }];
 }
 
 interface RegisteredWebhook {

@@ -1,3 +1,4 @@
+import { messageOf } from "../../base/errors.ts";
 import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 
 /** The `owner` of webhooks from agent configuration files. Other webhooks have a key's name as `owner`. */
@@ -38,45 +39,20 @@ export interface DeliveryAttempt {
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-export interface DeliveryRecord {
-  readonly id: string;
-  readonly webhookId: string;
-  readonly eventId: string;
+export interface DeliveryDestination extends Pick<NewWebhook, "url" | "secret" | "headers"> {
+  readonly webhookId: string | null;
+}
+
+export interface EventMessage extends Omit<HostingEvent, "type"> {
+  readonly kind: "event";
+  /** Number of the event. It is the same for all webhooks that get the event. */
+  readonly number: number;
   readonly type: string;
-  readonly state: DeliveryState;
-  readonly attempts: readonly DeliveryAttempt[];
-  /** When the next attempt is due, which may be in the past; `null` if there will be none. */
-  readonly nextAttemptMs: number | null;
   readonly createdMs: number;
 }
 
-/** Statistics of a webhook's deliveries. Source: Resources, "Webhook metrics". */
-export interface WebhookMetrics {
-  readonly totalDeliveries: number;
-  readonly successful: number;
-  readonly failed: number;
-  readonly averageResponseMs: number | null;
-  readonly lastDeliveryMs: number | null;
-}
-
-export interface DeliveryDestination {
-  readonly webhookId: string | null;
-  readonly url: string;
-  readonly secret: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 export type DeliveryMessage =
-  | {
-      readonly kind: "event";
-      /** Number of the event. It is the same for all webhooks that get the event. */
-      readonly number: number;
-      readonly type: string;
-      readonly createdMs: number;
-      readonly agentId: string;
-      readonly deploymentId: string | null;
-      readonly data: unknown;
-    }
+  | EventMessage
   | { readonly kind: "notice"; readonly number: number; readonly body: unknown };
 
 /** A message on its way to one destination. Times are Unix milliseconds on the server's clock. */
@@ -87,11 +63,21 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** Due time of the first attempt that has not ended; `null` if there is none. */
+  /** Due time of the first attempt that has not ended, which may be in the past; `null` if there is none. */
   readonly nextAttemptMs: number | null;
 }
 
-/** The totals of all deliveries of a webhook, including deliveries that are no longer kept. */
+/** A delivery of an event, as its webhook's list of deliveries shows it. */
+export interface DeliveryRecord extends Pick<Delivery, "state" | "attempts" | "nextAttemptMs" | "createdMs"> {
+  readonly id: string;
+  readonly eventId: string;
+  readonly type: string;
+}
+
+/**
+ * The totals of all deliveries of a webhook, including deliveries that are no longer kept. Source: Resources, "Webhook
+ * metrics".
+ */
 export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;
@@ -168,7 +154,6 @@ export function warnOnFailure(write: () => void): void {
   try {
     write();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    process.emitWarning(`The server's state could not be kept: ${why}. It goes on without.`);
+    process.emitWarning(`The server's state could not be kept: ${messageOf(error)}. It goes on without.`);
   }
 }

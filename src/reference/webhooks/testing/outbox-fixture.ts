@@ -2,8 +2,8 @@ import { onTestFinished } from "vitest";
 import { type DeliveryBehaviour, standardDeliveries } from "../../behaviour/deliveries.ts";
 import { virtualClock, type VirtualClock, virtualEpochMs } from "../../clock.ts";
 import { addressGuard, type GuardOptions } from "../address-guard.ts";
-import { type HostingEvent, type NewWebhook, outbox, type Outbox } from "../outbox.ts";
-import { memoryStore, type Store } from "../store.ts";
+import { outbox, type Outbox } from "../outbox.ts";
+import { type HostingEvent, memoryStore, type NewWebhook, type Store } from "../store.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

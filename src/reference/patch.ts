@@ -2,7 +2,7 @@ import type { ClauseId } from "../spec/clauses.ts";
 import { rateLimitHeaders } from "../spec/headers.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 import { type ErrorBodyInput, type ErrorCause, formB, standardErrors } from "./behaviour/errors.ts";
-import { type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
+import { type AccessRequest, type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
 import { type Endpoint, type HeadInput, standardTransport } from "./behaviour/transport.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
@@ -193,14 +193,16 @@ export const reportOnly = (name: WindowName): Override =>
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-export const withKeyTraits =
-  (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
+/** Decides what a key may do as if the key had these traits, for the requests that `matches` selects. */
+export const withKeyTraitsIf =
+  (traits: Partial<KeyTraits>, matches: (request: AccessRequest, key: ReferenceKey) => boolean): Override =>
   (base) => ({
-    permits: (key, request) => {
-      const applies = endpoints.length === 0 || endpoints.includes(request.endpoint);
-      return base.permits(applies ? { ...key, ...traits } : key, request);
-    },
+    permits: (key, request) => base.permits(matches(request, key) ? { ...key, ...traits } : key, request),
   });
+
+/** Like `withKeyTraitsIf`, for these endpoints, or for all if none is given. */
+export const withKeyTraits = (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
+  withKeyTraitsIf(traits, ({ endpoint }) => endpoints.length === 0 || endpoints.includes(endpoint));
 
 /** Treats a request as if it had the key that `choose` returns. */
 export const letIn = (

@@ -135,14 +135,12 @@ export const authenticationFaults = faults("Authentication", {
       ...acceptExpiredKeys(wasIssuedExpired, () => path().endsWith("INVOKE"))(base),
     })),
   ),
-  "signature-replaces-expiry": fault("AUTH-4", "A signed request is accepted with an expired key.").by((base) => ({
-    identify: (credentials, ring, nowMs, endpoint, isSigned) => {
+  "signature-replaces-expiry": fault("AUTH-4", "A signed request is accepted with an expired key.").by(
+    overrideResult("identify")((identity, credentials, ring, _nowMs, _endpoint, isSigned) => {
       const expired = namedKey(credentials, ring);
-      return isSigned === true && expired !== undefined
-        ? { kind: "known", key: expired.key }
-        : base.identify(credentials, ring, nowMs, endpoint);
-    },
-  })),
+      return isSigned === true && expired !== undefined ? { kind: "known", key: expired.key } : identity;
+    }),
+  ),
   "long-wrong-key-500": fault("AUTH-3", "A wrong key of more than 255 characters responds with 500.").by(
     overrideResult("identify")((identity, credentials) =>
       identity.kind === "unauthenticated" && credentials.kind === "bearer" && credentials.text.length > 255

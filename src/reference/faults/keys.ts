@@ -10,6 +10,7 @@ import {
   overrideResult,
   overrideSuccessStatus,
   withKeyTraits,
+  withKeyTraitsIf,
   withLast,
   withPath,
 } from "../patch.ts";
@@ -65,27 +66,20 @@ export const keyFaults = faults("Resources / API key", {
   "valid-keys-cached": fault("KEY-3", "A temporary key that was accepted is not looked up again for a minute.").by(
     (base) => {
       const acceptedMs = new Map<string, number>();
-      return {
-        identify: (credentials, ring, nowMs, endpoint) => {
-          const found = namedKey(credentials, ring);
-          const identity = base.identify(credentials, ring, nowMs, endpoint);
-          if (found === undefined || !isTemporary(found.key)) return identity;
-          if (identity.kind === "known") acceptedMs.set(found.key.key, nowMs);
-          const isCached = nowMs - (acceptedMs.get(found.key.key) ?? Number.NEGATIVE_INFINITY) < minuteMs;
-          return isCached ? { kind: "known", key: found.key } : identity;
-        },
-      };
+      return overrideResult("identify")((identity, credentials, ring, nowMs) => {
+        const found = namedKey(credentials, ring);
+        if (found === undefined || !isTemporary(found.key)) return identity;
+        if (identity.kind === "known") acceptedMs.set(found.key.key, nowMs);
+        const isCached = nowMs - (acceptedMs.get(found.key.key) ?? Number.NEGATIVE_INFINITY) < minuteMs;
+        return isCached ? { kind: "known", key: found.key } : identity;
+      })(base);
     },
   ),
   "temporary-key-forgotten": fault("KEY-3", "A temporary key is unknown, and so wrong, 2 h after its life.").by(
-    (base) => ({
-      identify: (credentials, ring, nowMs, endpoint) => {
-        const found = namedKey(credentials, ring);
-        const isForgotten = found !== undefined && isTemporary(found.key) && nowMs >= found.expiresAtMs + 2 * hourMs;
-        return isForgotten
-          ? { kind: "unauthenticated", cause: "wrong-key" }
-          : base.identify(credentials, ring, nowMs, endpoint);
-      },
+    overrideResult("identify")((identity, credentials, ring, nowMs) => {
+      const found = namedKey(credentials, ring);
+      const isForgotten = found !== undefined && isTemporary(found.key) && nowMs >= found.expiresAtMs + 2 * hourMs;
+      return isForgotten ? { kind: "unauthenticated", cause: "wrong-key" } : identity;
     }),
   ),
   "prefixes-differ": fault("KEY-4", "Keys of the free tier have a prefix of their own.").by(() => ({
@@ -119,9 +113,7 @@ export const keyFaults = faults("Resources / API key", {
     acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "startOperation"),
   ),
   "any-agent-by-encoded-id": fault("KEY-6", "A key of one agent may invoke another whose id is percent-encoded.").by(
-    withPath((path) => (base) => ({
-      permits: (key, request) => base.permits(path().includes("%") ? { ...key, agents: null } : key, request),
-    })),
+    withPath((path) => withKeyTraitsIf({ agents: null }, () => path().includes("%"))),
   ),
   "reader-invokes-with-slash-at-end": fault(
     "KEY-5",
@@ -129,28 +121,26 @@ export const keyFaults = faults("Resources / API key", {
   ).by(
     withPath((path) => (base) => ({
       servedPath: (sent) => sent.replace(/\/$/, ""),
-      permits: (key, request) => base.permits(path().endsWith("/") ? { ...key, scope: "full" } : key, request),
+      ...withKeyTraitsIf({ scope: "full" }, () => path().endsWith("/"))(base),
     })),
   ),
   "reader-creates-webhooks-of-no-agent": fault("KEY-5", "A read-only key may create a webhook without `agent_id`.").by(
-    (base) => ({
-      permits: (key, request) => {
-        // The server calls `permits` twice. In the first call, `agentId` is `null`: the body is not read yet.
-        const isOpen = request.endpoint === "createWebhook" && (request.agentId ?? "") === "";
-        return base.permits(isOpen ? { ...key, scope: "full" } : key, request);
-      },
-    }),
+    // The server calls `permits` twice. In the first call, `agentId` is `null`: the body is not read yet.
+    withKeyTraitsIf(
+      { scope: "full" },
+      ({ endpoint, agentId }) => endpoint === "createWebhook" && (agentId ?? "") === "",
+    ),
   ),
   "any-agent-in-webhooks-without-secret": fault(
     "KEY-6",
     "A key of one agent may create a webhook without `secret` for the others.",
   ).by(
-    withLast("validateWebhook", (last) => (base) => ({
-      permits: (key, request) => {
-        const isOpen = request.endpoint === "createWebhook" && getPath(last()?.[0], "secret") === undefined;
-        return base.permits(isOpen ? { ...key, agents: null } : key, request);
-      },
-    })),
+    withLast("validateWebhook", (last) =>
+      withKeyTraitsIf(
+        { agents: null },
+        ({ endpoint }) => endpoint === "createWebhook" && getPath(last()?.[0], "secret") === undefined,
+      ),
+    ),
   ),
   "any-agent-in-batch": fault("KEY-6", "A key of one agent may submit batches to the others.").by(
     withKeyTraits({ agents: null }, "batch"),
@@ -198,43 +188,37 @@ export const keyFaults = faults("Resources / API key", {
   "one-agent-key-reads-other-operations": fault("KEY-6", "A key of one agent may read operations of others.").by(
     overrideResult("showsOperation")((shows, _operation, _account, key) => shows || (key?.agents ?? null) !== null),
   ),
-  "signature-replaces-scope": fault("KEY-5", "A signed request may write with a read-only key.").by((base) => ({
-    permits: (key, request) => base.permits(request.isSigned ? { ...key, scope: "full" } : key, request),
-  })),
-  "signature-replaces-agent": fault("KEY-6", "A signed request may invoke any agent.").by((base) => ({
-    permits: (key, request) => base.permits(request.isSigned ? { ...key, agents: null } : key, request),
-  })),
-  "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by((base) => ({
-    permits: (key, request) => base.permits(request.isSigned ? { ...key, allowedIps: null } : key, request),
-  })),
+  "signature-replaces-scope": fault("KEY-5", "A signed request may write with a read-only key.").by(
+    withKeyTraitsIf({ scope: "full" }, ({ isSigned }) => isSigned),
+  ),
+  "signature-replaces-agent": fault("KEY-6", "A signed request may invoke any agent.").by(
+    withKeyTraitsIf({ agents: null }, ({ isSigned }) => isSigned),
+  ),
+  "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by(
+    withKeyTraitsIf({ allowedIps: null }, ({ isSigned }) => isSigned),
+  ),
   "any-agent-of-same-letter": fault("KEY-6", "A key of one agent may call others with the same first letter.").by(
-    (base) => ({
-      permits: (key, request) => {
-        const isAlike = key.agents?.some((agent) => agent.at(0) === request.agentId?.at(0)) === true;
-        return base.permits(isAlike ? { ...key, agents: null } : key, request);
-      },
-    }),
+    withKeyTraitsIf(
+      { agents: null },
+      ({ agentId }, { agents }) => agents?.some((agent) => agent.at(0) === agentId?.at(0)) === true,
+    ),
   ),
   "address-list-searched-as-text": fault("KEY-7", "A key may come from an address that begins an allowed one.").by(
-    (base) => ({
-      permits: (key, request) => {
-        const isPart = key.allowedIps?.some((each) => each.startsWith(request.address)) === true;
-        return base.permits(isPart ? { ...key, allowedIps: null } : key, request);
-      },
-    }),
+    withKeyTraitsIf(
+      { allowedIps: null },
+      ({ address }, { allowedIps }) => allowedIps?.some((each) => each.startsWith(address)) === true,
+    ),
   ),
   "reader-writes-right-after-health": fault(
     "KEY-5",
     "A read-only key may make any request right after it has read the health of an agent.",
   ).by((base) => {
     const previous = new Map<string, string>();
-    return {
-      permits: (key, request) => {
-        const isRemembered = previous.get(key.name) === "health";
-        previous.set(key.name, request.endpoint);
-        return base.permits(isRemembered ? { ...key, scope: "full" } : key, request);
-      },
-    };
+    return withKeyTraitsIf({ scope: "full" }, ({ endpoint }, { name }) => {
+      const isRemembered = previous.get(name) === "health";
+      previous.set(name, endpoint);
+      return isRemembered;
+    })(base);
   }),
   "key-usage-missing": fault("KEY-9", "Key usage is not there.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),

@@ -4,6 +4,7 @@ import {
   errorResponses,
   integerSchema,
   jsonMediaType,
+  jsonResponse,
   nullableStringSchema,
   numberSchema,
   objectSchema,
@@ -15,7 +16,8 @@ import {
 } from "./openapi.ts";
 
 const { badRequest, noAgent, tooLarge, limited, crashed } = errorResponses;
-const executionErrors = [badRequest, noAgent, tooLarge, limited, crashed];
+const creationErrors = [badRequest, noAgent, tooLarge, limited];
+const executionErrors = [...creationErrors, crashed];
 
 const agentId = { agent_id: { type: "string", description: "Identifier of the agent." } };
 const params = objectSchema(agentId);
@@ -119,7 +121,7 @@ export const agentSchemas = {
     operationId: "invokeAgent",
     params,
     body: executionBody(parameters),
-    response: responseSchemas("The agent's response.", { [jsonMediaType]: invokeResponse }, executionErrors),
+    response: jsonResponse("The agent's response.", invokeResponse, executionErrors),
   },
   stream: {
     summary: "Stream an agent's response",
@@ -136,18 +138,18 @@ export const agentSchemas = {
     summary: "An agent's health",
     operationId: "agentHealth",
     params,
-    response: responseSchemas("The health report.", { [jsonMediaType]: healthResponse }, [noAgent]),
+    response: jsonResponse("The health report.", healthResponse, [noAgent]),
   },
   list: {
     summary: "List agents",
     operationId: "listAgents",
     querystring: optionalObjectSchema({ page: pageNumber, limit: pageNumber }),
-    response: responseSchemas("One page of the agents.", { [jsonMediaType]: listResponse }, [badRequest, limited]),
+    response: jsonResponse("One page of the agents.", listResponse, [badRequest, limited]),
   },
   usage: {
     summary: "Read usage",
     operationId: "readUsage",
-    response: responseSchemas("The usage of the key.", { [jsonMediaType]: usageResponse }, [limited]),
+    response: jsonResponse("The usage of the key.", usageResponse, [limited]),
   },
 };
 
@@ -208,42 +210,32 @@ export const operationSchemas = {
     summary: "Describe an agent",
     operationId: "describeAgent",
     params,
-    response: responseSchemas("The details of the agent.", { [jsonMediaType]: agentDetails }, [noAgent, limited]),
+    response: jsonResponse("The details of the agent.", agentDetails, [noAgent, limited]),
   },
   keyUsage: {
     summary: "Read key usage",
     operationId: "readKeyUsage",
-    response: responseSchemas("The usage of the key.", { [jsonMediaType]: keyUsage }, [limited]),
+    response: jsonResponse("The usage of the key.", keyUsage, [limited]),
   },
   batch: {
     summary: "Submit a batch",
     operationId: "submitBatch",
     params,
     body: objectSchema({ batch: arraySchema(batchEntry, { minItems: 1, maxItems: 100 }) }),
-    response: responseSchemas(
-      "The handle of the batch's operation.",
-      { [jsonMediaType]: objectSchema(handle) },
-      [badRequest, noAgent, tooLarge, limited],
-      201,
-    ),
+    response: jsonResponse("The handle of the batch's operation.", objectSchema(handle), creationErrors, 201),
   },
   startOperation: {
     summary: "Start an asynchronous operation",
     operationId: "startOperation",
     params,
     body: batchEntry,
-    response: responseSchemas(
-      "The handle of the operation.",
-      { [jsonMediaType]: objectSchema(handle) },
-      [badRequest, noAgent, tooLarge, limited],
-      201,
-    ),
+    response: jsonResponse("The handle of the operation.", objectSchema(handle), creationErrors, 201),
   },
   checkOperation: {
     summary: "Check an asynchronous operation",
     operationId: "checkOperation",
     params: objectSchema({ operation_id: stringSchema }),
-    response: responseSchemas("The state of the operation.", { [jsonMediaType]: operation }, [
+    response: jsonResponse("The state of the operation.", operation, [
       [404, "No operation of this key has this id."],
       limited,
     ]),

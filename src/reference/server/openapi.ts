@@ -73,6 +73,13 @@ export function responseSchemas(
   };
 }
 
+export const jsonResponse = (
+  description: string,
+  schema: object,
+  errorRows: readonly ErrorRow[],
+  status = 200,
+): Record<number, object> => responseSchemas(description, { [jsonMediaType]: schema }, errorRows, status);
+
 interface DescribedOperation {
   readonly responses?: Readonly<Record<string, { readonly headers?: Readonly<Record<string, object>> }>>;
 }

@@ -4,10 +4,9 @@ import {
   arraySchema,
   errorResponses,
   integerSchema,
-  jsonMediaType,
+  jsonResponse,
   nullableStringSchema,
   objectSchema,
-  responseSchemas,
   stringSchema,
   timeSchema,
 } from "./openapi.ts";
@@ -86,20 +85,15 @@ export const webhookSchemas = {
       },
       ["url", "events"],
     ),
-    response: responseSchemas(
-      "The webhook.",
-      { [jsonMediaType]: webhook },
-      [badRequest, noAgent, tooLarge, limited],
-      201,
-    ),
+    response: jsonResponse("The webhook.", webhook, [badRequest, noAgent, tooLarge, limited], 201),
   },
   listDeliveries: {
     summary: "List the deliveries of a webhook",
     operationId: "listDeliveries",
     params,
-    response: responseSchemas(
+    response: jsonResponse(
       "Its deliveries, the newest first.",
-      { [jsonMediaType]: objectSchema({ webhook_id: stringSchema, data: arraySchema(delivery) }) },
+      objectSchema({ webhook_id: stringSchema, data: arraySchema(delivery) }),
       [noWebhook, limited],
     ),
   },
@@ -107,12 +101,12 @@ export const webhookSchemas = {
     summary: "Read the metrics of a webhook",
     operationId: "webhookMetrics",
     params,
-    response: responseSchemas("The metrics of its deliveries.", { [jsonMediaType]: metrics }, [noWebhook, limited]),
+    response: jsonResponse("The metrics of its deliveries.", metrics, [noWebhook, limited]),
   },
   createAlert: {
     summary: "Create a usage alert",
     operationId: "createAlert",
     body: objectSchema({ type: { type: "string", enum: ["rate_limit"] }, threshold, webhook_url: url }),
-    response: responseSchemas("The alert.", { [jsonMediaType]: alert }, [badRequest, tooLarge, limited], 201),
+    response: jsonResponse("The alert.", alert, [badRequest, tooLarge, limited], 201),
   },
 };

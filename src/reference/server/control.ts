@@ -9,10 +9,14 @@ import { isVirtualClock, type VirtualClock } from "../clock.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { KeyTraits } from "../keys.ts";
+import { loopbackNetworks } from "../webhooks/address-guard.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
 import { unknownAgentError } from "./execution.ts";
 import { failed, ok, sendResult, type RouteResult } from "./http.ts";
 import { readTrouble, type ServerState } from "./state.ts";
+
+/** The path of the test control, from the origin. `schemas/test-control.openapi.json` describes its calls. */
+const testControlPath = "/test-control";
 
 /** Header for the server's control token, which is needed to move the clock or change a deployment. */
 export const controlTokenHeader = "X-Control-Token";
@@ -30,16 +34,24 @@ export function validateControlToken(
 }
 
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
+  const add = (method: "GET" | "POST", url: string, respond: (body: unknown) => RouteResult) =>
+    app.route({
+      method,
+      url,
+      schema: { hide: true },
+      config: { endpoint: "control" },
+      handler: (request, reply) => sendResult(request, reply, respond(request.body)),
+    });
   for (const prefix of ["/control", testControlPath]) {
-    const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
-    app.post(`${prefix}/deployments`, options, (request, reply) =>
-      sendResult(request, reply, controlDeployment(state, request.body)),
-    );
-    app.get(`${prefix}/keys`, options, (request, reply) => sendResult(request, reply, ok(keyUseReport(state))));
+    add("POST", `${prefix}/deployments`, (body) => controlDeployment(state, body));
+    add("GET", `${prefix}/keys`, () => ok(keyUseReport(state)));
   }
   if (isVirtualClock(state.clock))
     for (const prefix of ["", testControlPath]) addClockRoute(app, state, state.clock, `${prefix}/clock/advance`);
-  addTestControlRoutes(app, state);
+  add("GET", testControlPath, () => ok(discoveryDocument(state)));
+  add("POST", `${testControlPath}/trouble`, (body) => planTrouble(state, body));
+  add("POST", `${testControlPath}/keys`, (body) => issueKey(state, body));
+  add("GET", `${testControlPath}/agents`, () => ok({ agents: agentsForRoles() }));
 }
 
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
@@ -99,15 +111,11 @@ function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
 }
 
-/** The path of the test control, from the origin. `schemas/test-control.openapi.json` describes its calls. */
-export const testControlPath = "/test-control";
-
 const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
-const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(address) || address === "::1";
 
 /** Whether the test control is on. Checks the host name, to prevent DNS rebinding by web pages. */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
-  const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
+  const isLocal = loopbackNetworks.has(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
@@ -117,21 +125,6 @@ export const testControlOffError = (state: ServerState, request: FastifyRequest)
     : null;
 
 const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
-
-export function addTestControlRoutes(app: FastifyInstance, state: ServerState): void {
-  const add = (method: "GET" | "POST", path: string, respond: (body: unknown) => RouteResult) =>
-    app.route({
-      method,
-      url: testControlPath + path,
-      schema: { hide: true },
-      config: { endpoint: "control" },
-      handler: (request, reply) => sendResult(request, reply, respond(request.body)),
-    });
-  add("GET", "", () => ok(discoveryDocument(state)));
-  add("POST", "/trouble", (body) => planTrouble(state, body));
-  add("POST", "/keys", (body) => issueKey(state, body));
-  add("GET", "/agents", () => ok({ agents: agentsForRoles() }));
-}
 
 function discoveryDocument({ clock }: ServerState): object {
   const always = ["deployments", "trouble", "keys", "key-use", "agents"];

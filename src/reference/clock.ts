@@ -1,5 +1,5 @@
 import { createClock } from "@sinonjs/fake-timers";
-import { hourMs } from "./limits/windows.ts";
+import { hourMs } from "../base/duration.ts";
 
 export type Timer = unknown;
 

@@ -1,7 +1,8 @@
+import { minuteMs } from "../../base/duration.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
-import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
+import { fixedWindow, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
 import { type Endpoint, type Header, type HeadInput, isServerOwn, runsAgent } from "./transport.ts";
 
 /** `head`: status and headers are sent. `end`: the response has ended. `left`: the client has disconnected. */

@@ -12,11 +12,7 @@ export interface EncodedBody {
   readonly headers: readonly Header[];
 }
 
-function createsResource(endpoint: Endpoint): boolean {
-  return (
-    endpoint === "createWebhook" || endpoint === "createAlert" || endpoint === "batch" || endpoint === "startOperation"
-  );
-}
+const creatingEndpoints: ReadonlySet<Endpoint> = new Set(["createWebhook", "createAlert", "batch", "startOperation"]);
 
 /**
  * HTTP behaviour of the reference server, such as media types and status codes. Source: Endpoints, "Common request
@@ -36,7 +32,8 @@ export const standardTransport = {
     /^application\/json\s*(;|$)/i.test(contentType),
   acceptsBodyText: (_text: string): boolean => true,
   servedPath: (path: string): string => path,
-  successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
+  successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number =>
+    creatingEndpoints.has(endpoint) ? 201 : 200,
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   maxBodyBytes: (): number => 1024 * 1024,
   /** Returns the document to send for an unknown path, such as an HTML page; `null` for the usual error body. */
@@ -70,12 +67,6 @@ export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }
 
-export function runsAgent(endpoint: Endpoint): boolean {
-  return (
-    endpoint === "invoke" ||
-    endpoint === "stream" ||
-    endpoint === "execute" ||
-    endpoint === "batch" ||
-    endpoint === "startOperation"
-  );
-}
+const agentEndpoints: ReadonlySet<Endpoint> = new Set(["invoke", "stream", "execute", "batch", "startOperation"]);
+
+export const runsAgent = (endpoint: Endpoint): boolean => agentEndpoints.has(endpoint);

@@ -5,7 +5,7 @@ import type { ReferenceKey } from "../keys.ts";
 import type { Patch } from "../patch.ts";
 import { type Reference, startReference, virtualClock } from "../reference.ts";
 import { variableFor } from "../../target/target-file.ts";
-import { defaultTargetTraits, noKey, type Target, type TargetKey } from "../../target/target.ts";
+import { defaultKeyTraits, defaultTargetTraits, noKey, type Target, type TargetKey } from "../../target/target.ts";
 
 export interface EmbeddedServer {
   readonly target: Target;
@@ -52,10 +52,10 @@ export function targetOf(reference: Reference): Target {
 function toTargetKey(key: ReferenceKey): TargetKey {
   const isExpired = key.expiresInSeconds === 0;
   return {
+    ...defaultKeyTraits,
     name: key.name,
     key: key.key,
     tier: key.tier,
-    isTierDetected: false,
     variable: variableFor(key.name),
     expired: isExpired,
     scope: key.scope === "full" ? null : key.scope,
@@ -63,10 +63,6 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     allowedIps: key.allowedIps,
     expiresInSeconds: isExpired ? null : key.expiresInSeconds,
     nearQuota: key.tokensUsedBefore > 0,
-    tokensPerMonth: null,
-    signingSecret: null,
-    signed: false,
     fresh: true,
-    disposable: false,
   };
 }

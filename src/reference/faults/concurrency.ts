@@ -1,7 +1,7 @@
+import { hourMs } from "../../base/duration.ts";
 import {
   anchoredWindow,
   fixedWindow,
-  hourMs,
   type Limiter,
   overrideLimiter,
   type WindowSize,

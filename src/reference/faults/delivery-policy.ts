@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { isObject, tryParseJson } from "../../base/json.ts";
 import { deliveryPolicy } from "../../spec/events-and-errors.ts";
 import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
@@ -109,7 +110,6 @@ const replaceRetryDelays =
     },
   });
 
-const minuteMs = 60_000;
 const { maxAttempts, retryDelaysMs } = deliveryPolicy;
 const publishedDelayMs = (attempts: number): number | null =>
   attempts < maxAttempts ? (retryDelaysMs[attempts] ?? null) : null;
@@ -213,10 +213,10 @@ const scheduleFaults = faults("Events / Delivery security and policy 4", {
     replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
   ),
   "one-attempt-more": fault("HOOK-28", "One more attempt follows an hour after the last.").by(
-    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? (attempts === maxAttempts ? hourMs : null)),
   ),
   "retries-without-end": fault(["HOOK-28", "HOOK-29"], "Retries go on, an hour apart.").by(
-    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? 60 * minuteMs),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? hourMs),
   ),
   "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by(
     overrideResult("stateAfter")((state, { delivered }) => (delivered ? state : "pending")),

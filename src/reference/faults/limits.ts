@@ -1,3 +1,4 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
 import type { ResponseEvent } from "../behaviour/limits.ts";
@@ -7,8 +8,6 @@ import {
   overrideLimiter,
   fixedWindow,
   hideUntilRefusal,
-  hourMs,
-  minuteMs,
   rollingWindow,
   tokenBucket,
   windowsOf,

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  anchoredWindow,
-  fixedWindow,
-  minuteMs,
-  rollingWindow,
-  slidingWindow,
-  tokenBucket,
-  type Limiter,
-} from "./windows.ts";
+import { minuteMs } from "../../base/duration.ts";
+import { anchoredWindow, fixedWindow, rollingWindow, slidingWindow, tokenBucket, type Limiter } from "./windows.ts";
 
 const size = { window: "minute", limit: 3, windowMs: minuteMs } as const;
 const start = 10 * minuteMs + 20_000;

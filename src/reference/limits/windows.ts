@@ -1,11 +1,9 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
 /** Name of a limit's window. `address` limits the requests without a valid key, per IP address. */
 export type WindowName = "hour" | "minute" | "address";
-
-export const minuteMs = 60_000;
-export const hourMs = 3_600_000;
 
 export interface WindowStatus {
   readonly window: WindowName;

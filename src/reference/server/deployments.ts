@@ -75,14 +75,7 @@ export function agentIdFromName(agentName: string): string {
 
 /** Returns the webhooks of a configuration file. They have no secret: the file format has no field for it. */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
-  return file.endpoints.map(({ url, events, headers }) => ({
-    url,
-    events,
-    headers,
-    agentId,
-    secret: null,
-    owner: fileOwner,
-  }));
+  return file.endpoints.map((endpoint) => ({ ...endpoint, agentId, secret: null, owner: fileOwner }));
 }
 
 /** Why an agent is loaded: server start, new file or changed file. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { hourMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { type Agent, type Conversation, referenceAgents } from "../agents.ts";
@@ -8,7 +9,7 @@ import type { Behaviour } from "../patch.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
 import { type Account, type AccountLimits, createAccount } from "../limits/account.ts";
-import { hourMs, type WindowStatus } from "../limits/windows.ts";
+import type { WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";

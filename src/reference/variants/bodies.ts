@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
+import { hourMs } from "../../base/duration.ts";
 import { isObject } from "../../base/json.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
 import type { Header } from "../behaviour/transport.ts";
 import { escapeNonAscii, fieldsOf, isoTime, renameField, setField } from "../json-edit.ts";
-import { hourMs } from "../limits/windows.ts";
 import {
   always,
   overrideError,

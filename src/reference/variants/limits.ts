@@ -1,11 +1,10 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { type Header, runsAgent } from "../behaviour/transport.ts";
 import {
   anchoredWindow,
   fixedWindow,
   hideUntilRefusal,
-  hourMs,
-  minuteMs,
   rollingWindow,
   slidingWindow,
   tokenBucket,

@@ -1,56 +1,29 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { setField } from "./json-edit.ts";
 import { findPatch } from "./catalogue.ts";
 import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
-
-interface Got {
-  readonly path: string;
-  readonly signature: string | undefined;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** A receiver on loopback. Paths that begin with `/fail` get 500. */
-interface TestReceiver {
-  readonly url: string;
-  readonly got: readonly Got[];
-  readonly server: Server;
-}
-
-async function startReceiver(): Promise<TestReceiver> {
-  const got: Got[] = [];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (bytes) => (text += String(bytes)));
-    request.on("end", () => {
-      const signature = request.headers["x-service-signature"];
-      got.push({ path: request.url ?? "", signature: [signature].flat()[0], body: JSON.parse(text) as Got["body"] });
-      response.writeHead(request.url?.startsWith("/fail") === true ? 500 : 204).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got, server };
-}
+import { testReceiver, type TestReceiver } from "./webhooks/testing/outbox-fixture.ts";
 
 let receiver: TestReceiver;
 let server: TestServer;
 
 beforeEach(async () => {
-  receiver = await startReceiver();
+  receiver = await testReceiver(
+    () => 0,
+    (path) => (path.startsWith("/fail") ? 500 : 204),
+  );
   server = await testServer();
 });
 afterEach(async () => {
   await server.close();
-  receiver.server.closeAllConnections();
-  receiver.server.close();
+  await receiver.close();
 });
 
-const bodyOf = (fields: object = {}) => ({ url: `${receiver.url}/hook`, events: ["agent.*"], ...fields });
+const bodyOf = (fields: object = {}) => ({ url: `${receiver.origin}/hook`, events: ["agent.*"], ...fields });
 const create = (fields: object = {}, key = "pro") => server.call("/webhooks", { key, body: bodyOf(fields) });
 const arrived = (count: number) =>
-  eventually(() => new Promise((resolve) => setImmediate(() => resolve(receiver.got.length >= count))));
-const typesOf = () => receiver.got.map(({ body }) => String(body["type"])).toSorted();
+  eventually(() => new Promise((resolve) => setImmediate(() => resolve(receiver.received.length >= count))));
+const typesOf = () => receiver.received.map(({ json }) => String(json["type"])).toSorted();
 const deploy = (body: object) => server.call("/v1/../control/deployments", { body });
 
 async function idOf(fields: object = {}): Promise<string> {
@@ -64,7 +37,7 @@ describe("creating a webhook", () => {
     expect(status).toBe(201);
     expect(json).toEqual({
       webhook_id: "wh_000001",
-      url: `${receiver.url}/hook`,
+      url: `${receiver.origin}/hook`,
       events: ["agent.*"],
       agent_id: "echo",
       status: "active",
@@ -105,9 +78,9 @@ describe("an execution", () => {
     await server.invoke("echo");
     await arrived(2);
     expect(typesOf()).toEqual(["agent.completed", "agent.invoked"]);
-    const completed = receiver.got.find(({ body }) => body["type"] === "agent.completed");
-    expect(completed?.signature).toMatch(/^[0-9a-f]{64}$/);
-    expect(completed?.body).toMatchObject({
+    const completed = receiver.received.find(({ json }) => json["type"] === "agent.completed");
+    expect(completed?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
+    expect(completed?.json).toMatchObject({
       created: "2026-03-04T05:06:07.000Z",
       agent_id: "echo",
       deployment_id: "dep_echo",
@@ -125,7 +98,7 @@ describe("an execution", () => {
     await create({ events: ["agent.failed"] });
     await server.invoke("crasher");
     await arrived(1);
-    expect(receiver.got[0]?.body["data"]).toEqual({
+    expect(receiver.received[0]?.json["data"]).toEqual({
       request_id: expect.any(String) as unknown,
       input: { query: "hello" },
       error: {
@@ -141,10 +114,10 @@ describe("an execution", () => {
     const answer = server.invoke("stuck");
     await eventually(async () => {
       await server.reference.advance(30_000);
-      return receiver.got.length > 0;
+      return receiver.received.length > 0;
     });
     await answer;
-    expect(receiver.got[0]?.body["data"]).toMatchObject({ timeout: 30 });
+    expect(receiver.received[0]?.json["data"]).toMatchObject({ timeout: 30 });
   });
 
   it("that streams sends the same events", async () => {
@@ -159,14 +132,14 @@ describe("an execution", () => {
     await server.invoke("echo");
     await server.invoke("elder");
     await arrived(2);
-    expect(receiver.got.map(({ body }) => body["agent_id"])).toEqual(["elder", "elder"]);
+    expect(receiver.received.map(({ json }) => json["agent_id"])).toEqual(["elder", "elder"]);
   });
 
   it("loses no event among many concurrent ones", async () => {
     await create({}, "enterprise");
     await Promise.all(Array.from({ length: 20 }, () => server.invoke("echo", { key: "enterprise" })));
     await arrived(40);
-    expect(new Set(receiver.got.map(({ body }) => body["id"])).size).toBe(40);
+    expect(new Set(receiver.received.map(({ json }) => json["id"])).size).toBe(40);
   });
 });
 
@@ -203,7 +176,7 @@ describe("a deployment", () => {
 
 describe("deliveries and metrics", () => {
   it("show every attempt of the schedule and the final state", async () => {
-    const id = await idOf({ url: `${receiver.url}/fail`, events: ["agent.completed"] });
+    const id = await idOf({ url: `${receiver.origin}/fail`, events: ["agent.completed"] });
     await server.invoke("echo");
     await server.reference.advance(3 * 3_600_000);
     const { json } = await server.call(`/webhooks/${id}/deliveries`);
@@ -243,7 +216,7 @@ describe("deliveries and metrics", () => {
 describe("a usage alert", () => {
   const alert = (fields: object = {}) => ({
     key: "free",
-    body: { type: "rate_limit", threshold: 3, webhook_url: `${receiver.url}/alert`, ...fields },
+    body: { type: "rate_limit", threshold: 3, webhook_url: `${receiver.origin}/alert`, ...fields },
   });
   const spend = async (count: number) => {
     for (let sent = 0; sent < count; sent += 1) await server.call("/usage", { key: "free" });
@@ -252,10 +225,10 @@ describe("a usage alert", () => {
   it("fires each time its threshold is reached from below", async () => {
     expect(await server.call("/alerts", alert())).toMatchObject({ status: 201, json: { alert_id: "alert_000001" } });
     await spend(1);
-    expect(receiver.got).toEqual([]);
+    expect(receiver.received).toEqual([]);
     await spend(4);
     await arrived(1);
-    expect(receiver.got.map(({ body }) => body)).toEqual([
+    expect(receiver.received.map(({ json }) => json)).toEqual([
       {
         id: "alert_000001",
         type: "rate_limit",
@@ -269,7 +242,7 @@ describe("a usage alert", () => {
     await server.reference.advance(3_600_000);
     await spend(5);
     await arrived(2);
-    expect(receiver.got).toHaveLength(2);
+    expect(receiver.received).toHaveLength(2);
   });
 
   it.each([

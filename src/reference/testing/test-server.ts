@@ -1,8 +1,9 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { tryParseJson } from "../../base/json.ts";
 import { virtualClock } from "../clock.ts";
 import { type Patch, type Reference, type ReferenceOptions, startReference } from "../reference.ts";
-import { setTimeout as sleep } from "node:timers/promises";
 
 /** A response, read to its end. */
 interface TestResponse {
@@ -61,7 +62,7 @@ export async function testServer(options: ReferenceOptions = {}): Promise<TestSe
   const call = async (path: string, given: TestCall = {}) => {
     const { statusCode, headers, body } = await send(path, given);
     const text = await body.text();
-    return { status: statusCode, headers, text, json: parsed(text) };
+    return { status: statusCode, headers, text, json: tryParseJson(text) };
   };
   return {
     reference,
@@ -91,14 +92,6 @@ export async function testServer(options: ReferenceOptions = {}): Promise<TestSe
       await dispatcher.destroy();
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function rawExchange(port: number, bytes: string | Uint8Array): Promise<string> {

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getPath } from "../../base/json.ts";
 import { standardAlerts, standardWebhooks } from "../behaviour/webhooks.ts";
 import { type Behaviour, type Patch, standardBehaviour } from "../patch.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
@@ -259,7 +260,7 @@ const submitBatches: Script = async function* (server) {
   const batch = [hello, { query: "" }, tongues];
   const { status, text, json } = await server.call("/agents/keeper/batch", { body: { batch } });
   yield `${status} ${text}`;
-  const id = Object.entries(json ?? {}).find(([name]) => name === "operation_id")?.[1];
+  const id = getPath(json, "operation_id");
   const readOperation = () => describeCall(server, `/operations/${String(id)}`, {});
   for (const ms of [0, 300, 300, 1000]) {
     await server.reference.advance(ms);

@@ -1,41 +1,34 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { getPath } from "../../base/json.ts";
 import { deploymentEvents, webhookEvents } from "../../spec/events-and-errors.ts";
+import { type ReceivedDelivery, testReceiver } from "../webhooks/testing/outbox-fixture.ts";
 import type { TestServer } from "./test-server.ts";
 
-/** A receiver that records deliveries as text. It responds with the status in the path, such as `/404`. */
-async function textReceiver() {
-  let got: string[] = [];
-  const known = new Set<string>();
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      const headers = request.rawHeaders.filter((_text, at, all) => all[at - (at % 2)]?.toLowerCase() !== "host");
-      got.push(JSON.stringify([request.url, headers, body]));
-      const path = request.url ?? "";
-      const status = path === "/later" ? (known.has(path) ? 204 : 500) : Number(path.slice(1));
-      known.add(path);
-      if (status > 0) response.writeHead(status).end();
-      // Begins a response and never ends it.
-      else if (path === "/endless") response.writeHead(200).write("-");
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Returns the deliveries since the last call, sorted because their order may vary. */
-    take: (): string[] => {
-      const taken = got.toSorted();
-      got = [];
-      return taken;
+/** Starts a receiver that responds with the status in the path, such as `/404`. Other paths get no response. */
+async function receiverByPath() {
+  let laterCount = 0;
+  const receiver = await testReceiver(
+    () => 0,
+    (path) => {
+      if (path === "/endless") return "endless";
+      if (path === "/later") return (laterCount += 1) === 1 ? 500 : 204;
+      return Number(path.slice(1)) || "silence";
     },
-    close: () => {
-      server.closeAllConnections();
-      server.close();
+  );
+  let taken = 0;
+  return {
+    ...receiver,
+    /** Returns the deliveries since the last call as text, sorted because their order may vary. */
+    take: (): string[] => {
+      const next = receiver.received.slice(taken);
+      taken += next.length;
+      return next.map(deliveryText).toSorted();
     },
   };
+}
+
+function deliveryText({ path, rawHeaders, bytes }: ReceivedDelivery): string {
+  const headers = rawHeaders.filter((_text, at, all) => all[at - (at % 2)]?.toLowerCase() !== "host");
+  return JSON.stringify([path, headers, bytes.toString("utf8")]);
 }
 
 const agent = "keeper";
@@ -43,7 +36,7 @@ const stepsMs = [0, 100, 1500, 4000, 20_000, 60_000, 300_000, 1_800_000, 7_200_0
 
 /** Exercises alerts, and webhooks with all kinds of receivers, over the whole schedule of retries. */
 export async function* webhookTranscript(server: TestServer): AsyncGenerator<string> {
-  const receiver = await textReceiver();
+  const receiver = await receiverByPath();
   const ask = async (path: string, body?: object, key = "enterprise") => {
     const call = body === undefined ? { key } : { key, body };
     const { status, text, json } = await server.call(path, call);
@@ -83,9 +76,7 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
     for (const change of ["created", "updated", "deleted"] as const)
       server.reference.deploy({ kind: change, agentId: "newcomer" });
     server.reference.deploy({ kind: "health_changed", agentId: agent, health: "degraded" });
-    const ids = created
-      .slice(0, 12)
-      .map(({ json }) => String(Object.entries(json ?? {}).find(([name]) => name === "webhook_id")?.[1]));
+    const ids = created.slice(0, 12).map(({ json }) => String(getPath(json, "webhook_id")));
     for (const ms of stepsMs) {
       await server.reference.advance(ms);
       yield* receiver.take();
@@ -97,6 +88,6 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
     await server.reference.advance(1);
     yield* receiver.take();
   } finally {
-    receiver.close();
+    await receiver.close();
   }
 }

@@ -1,8 +1,9 @@
 import type { LookupAddress } from "node:dns";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
+import { minuteMs } from "../../base/duration.ts";
 import { addressGuard, listensOnLoopback, type Resolver } from "./address-guard.ts";
-import { agentEvent, newWebhook, minute, outboxFixture } from "./testing/outbox-fixture.ts";
+import { agentEvent, newWebhook, outboxFixture } from "./testing/outbox-fixture.ts";
 
 const strict = addressGuard({ allowsLoopback: false, allowed: [] });
 
@@ -143,7 +144,7 @@ describe("a name", () => {
     const target = await receiver({ status: 500, headers: { connection: "close" } });
     const { id } = outbox.add(newWebhook(target.url.replace("127.0.0.1", "rebinding.example")));
     outbox.emit(agentEvent());
-    await advance(minute);
+    await advance(minuteMs);
     expect(target.received).toHaveLength(1);
     expect(outbox.deliveriesOf(id)[0]?.attempts.map(({ status }) => status)).toEqual([500, null]);
   });

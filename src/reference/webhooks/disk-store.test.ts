@@ -7,10 +7,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { virtualClock, virtualEpochMs } from "../clock.ts";
 import { startReference } from "../reference.ts";
 import { DataFolderProblem, diskStore } from "./disk-store.ts";
-import { agentEvent, hour, minute, newWebhook, outboxFixture, testReceiver } from "./testing/outbox-fixture.ts";
+import { agentEvent, newWebhook, outboxFixture, testReceiver } from "./testing/outbox-fixture.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "outbox-"));
@@ -25,20 +26,20 @@ describe("a server that starts again with the same folder", () => {
     const target = await first.receiver(500);
     const { id } = first.outbox.add(newWebhook(target.url, { headers: { "X-Team": "blue" } }));
     first.outbox.emit(agentEvent());
-    await first.advance(6 * minute);
+    await first.advance(6 * minuteMs);
     await first.outbox.close();
-    expect(first.times(target)).toEqual([0, minute, 6 * minute]);
+    expect(first.times(target)).toEqual([0, minuteMs, 6 * minuteMs]);
 
     const second = outboxFixture({ store: diskStore(data) });
     expect(second.outbox.find(id)).toMatchObject({ url: target.url, secret: "whsec" });
     expect(second.outbox.deliveriesOf(id)[0]).toMatchObject({ state: "pending", attempts: [{}, {}, {}] });
-    await second.advance(3 * hour);
+    await second.advance(3 * hourMs);
     expect(target.received).toHaveLength(5);
     expect(new Set(target.received.map(({ bytes }) => bytes.toString()))).toHaveLength(1);
     const [delivery] = second.outbox.deliveriesOf(id);
     expect(delivery).toMatchObject({ state: "failed", nextAttemptMs: null });
     expect(delivery?.attempts.slice(3).map(({ atMs }) => atMs)).toEqual(
-      [minute * 36, minute * 156].map((ms) => virtualEpochMs + ms),
+      [minuteMs * 36, minuteMs * 156].map((ms) => virtualEpochMs + ms),
     );
     expect(second.outbox.totalsOf(id)).toMatchObject({ delivered: 0, failed: 1 });
   });
@@ -116,15 +117,15 @@ describe("a server on a virtual clock that starts again with the same folder", (
     const target = await first.receiver(500);
     first.outbox.add(newWebhook(target.url));
     first.outbox.emit(agentEvent());
-    await first.advance(6 * minute);
+    await first.advance(6 * minuteMs);
     await first.outbox.close();
     expect(target.received).toHaveLength(3);
 
     const clock = virtualClock();
     const second = await startReference({ clock, dataFolder: data, receivers: "in-process" });
     onTestFinished(() => second.close());
-    expect(clock.now()).toBe(virtualEpochMs + 6 * minute);
-    await second.advance(30 * minute - 1);
+    expect(clock.now()).toBe(virtualEpochMs + 6 * minuteMs);
+    await second.advance(30 * minuteMs - 1);
     expect(target.received).toHaveLength(3);
     await second.advance(1);
     expect(target.received).toHaveLength(4);
@@ -132,10 +133,10 @@ describe("a server on a virtual clock that starts again with the same folder", (
 
   it("begins at the clock's own instant if that is later or the folder is empty", async () => {
     const data = folder();
-    const clock = virtualClock(virtualEpochMs + hour);
+    const clock = virtualClock(virtualEpochMs + hourMs);
     const server = await startReference({ clock, dataFolder: data });
     await server.close();
-    expect(clock.now()).toBe(virtualEpochMs + hour);
+    expect(clock.now()).toBe(virtualEpochMs + hourMs);
   });
 });
 
@@ -267,7 +268,7 @@ describe("a server that is killed between two retries", () => {
     const last = outboxFixture({ store: diskStore(data) });
     const records = last.outbox.deliveriesOf(id);
     expect(records).toHaveLength(count);
-    const due = [0, minute, 6 * minute, 36 * minute].map((ms) => virtualEpochMs + ms);
+    const due = [0, minuteMs, 6 * minuteMs, 36 * minuteMs].map((ms) => virtualEpochMs + ms);
     for (const { state, attempts } of records) {
       expect(state).toBe("delivered");
       expect(attempts.map(({ atMs }) => atMs)).toEqual(due);

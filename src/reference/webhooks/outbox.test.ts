@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { virtualEpochMs } from "../clock.ts";
-import { agentEvent, hour, minute, newWebhook, outboxFixture, type Reaction } from "./testing/outbox-fixture.ts";
+import { agentEvent, newWebhook, outboxFixture, type Reaction } from "./testing/outbox-fixture.ts";
 
-const wholeSchedule = [0, minute, 6 * minute, 36 * minute, 2 * hour + 36 * minute];
+const wholeSchedule = [0, minuteMs, 6 * minuteMs, 36 * minuteMs, 2 * hourMs + 36 * minuteMs];
 
 describe("attempts", () => {
   const cases: readonly (readonly [string, readonly Reaction[], readonly number[], string])[] = [
@@ -11,10 +12,10 @@ describe("attempts", () => {
     ["succeed with 200", [200], [0], "delivered"],
     ["succeed with 299", [299], [0], "delivered"],
     ["succeed at the head of a body that never ends", ["endless"], [0], "delivered"],
-    ["fail with 404", [404, 204], [0, minute], "delivered"],
-    ["fail with 401", [401, 204], [0, minute], "delivered"],
-    ["fail with 304", [304, 204], [0, minute], "delivered"],
-    ["fail with a reset", ["reset", 204], [0, minute], "delivered"],
+    ["fail with 404", [404, 204], [0, minuteMs], "delivered"],
+    ["fail with 401", [401, 204], [0, minuteMs], "delivered"],
+    ["fail with 304", [304, 204], [0, minuteMs], "delivered"],
+    ["fail with a reset", ["reset", 204], [0, minuteMs], "delivered"],
     ["fail with silence, every time", ["silence"], wholeSchedule, "failed"],
   ];
   it.each(cases)("%s", async (_name, reactions, times, state) => {
@@ -22,8 +23,8 @@ describe("attempts", () => {
     const target = await receiver(...reactions);
     const { id } = outbox.add(newWebhook(target.url));
     outbox.emit(agentEvent());
-    await advance(3 * hour);
-    await advance(9 * hour);
+    await advance(3 * hourMs);
+    await advance(9 * hourMs);
     expect(timesOf(target)).toEqual(times);
     const [delivery] = outbox.deliveriesOf(id);
     expect(delivery).toMatchObject({ state, nextAttemptMs: null });
@@ -49,7 +50,7 @@ describe("attempts", () => {
     const target = await receiver({ status: 307, headers: { location: elsewhere.url } });
     outbox.add(newWebhook(target.url));
     outbox.emit(agentEvent());
-    await advance(hour);
+    await advance(hourMs);
     expect(target.received).toHaveLength(4);
     expect(elsewhere.received).toHaveLength(0);
   });
@@ -73,7 +74,7 @@ describe("a delivery", () => {
     const headers = { "X-Team": "blue", "content-TYPE": "text/plain", Host: "other", "x-service-signature": "mine" };
     outbox.add(newWebhook(target.url, { headers }));
     outbox.emit(agentEvent());
-    await advance(hour);
+    await advance(hourMs);
     const [first, second] = target.received;
     expect(first).toMatchObject({
       method: "POST",
@@ -88,7 +89,7 @@ describe("a delivery", () => {
         deployment_id: "dep_1",
       },
     });
-    expect(first?.names.filter((name) => name.toLowerCase() === "x-service-signature")).toEqual([
+    expect(first?.rawHeaders.filter((name) => name.toLowerCase() === "x-service-signature")).toEqual([
       "X-Service-Signature",
     ]);
     expect(first?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
@@ -133,7 +134,7 @@ describe("a delivery", () => {
     const target = await receiver(204);
     const { id } = outbox.add(newWebhook(target.url, { headers: { "bad name": "x", good: "a\r\nb" } }));
     outbox.emit(agentEvent());
-    await advance(3 * hour);
+    await advance(3 * hourMs);
     expect(target.received).toHaveLength(0);
     expect(outbox.deliveriesOf(id)[0]).toMatchObject({ state: "failed" });
   });
@@ -168,7 +169,7 @@ describe("selection", () => {
     outbox.emit(agentEvent());
     outbox.retire(id);
     outbox.emit(agentEvent());
-    await advance(hour);
+    await advance(hourMs);
     expect(outbox.webhooks()).toEqual([]);
     expect(target.received.map(({ json }) => json["id"])).toEqual(Array(4).fill("evt_000001"));
   });
@@ -195,7 +196,7 @@ describe("many at once", () => {
     for (let number = 0; number < 100; number += 1) outbox.emit(agentEvent());
     await advance(0);
     expect(quick.received).toHaveLength(100);
-    await advance(12 * hour);
+    await advance(12 * hourMs);
     expect(dumb.received).toHaveLength(500);
     expect(quick.received).toHaveLength(100);
   });
@@ -219,15 +220,15 @@ describe("metrics", () => {
     const target = await receiver(204, 500);
     const { id } = outbox.add(newWebhook(target.url));
     outbox.emit(agentEvent());
-    await advance(minute);
+    await advance(minuteMs);
     outbox.emit(agentEvent());
-    await advance(minute);
+    await advance(minuteMs);
     expect(outbox.totalsOf(id)).toMatchObject({ delivered: 1, failed: 0, answersMs: 0 });
-    await advance(3 * hour);
+    await advance(3 * hourMs);
     expect(outbox.totalsOf(id)).toMatchObject({
       delivered: 1,
       failed: 1,
-      lastAttemptMs: virtualEpochMs + minute + 2 * hour + 36 * minute,
+      lastAttemptMs: virtualEpochMs + minuteMs + 2 * hourMs + 36 * minuteMs,
     });
   });
 
@@ -247,8 +248,8 @@ describe("a notice", () => {
     const { outbox, advance, receiver, times } = outboxFixture();
     const target = await receiver(500, 204);
     outbox.notify({ url: target.url, secret: "whsec" }, { type: "rate_limit" });
-    await advance(hour);
-    expect(times(target)).toEqual([0, minute]);
+    await advance(hourMs);
+    expect(times(target)).toEqual([0, minuteMs]);
     expect(target.received[0]?.json).toEqual({ type: "rate_limit" });
     expect(target.received[0]?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -264,7 +265,7 @@ describe("a closed outbox", () => {
     outbox.emit(agentEvent());
     await outbox.close();
     outbox.emit(agentEvent());
-    await advance(3 * hour);
+    await advance(3 * hourMs);
     expect(target.received.length).toBeLessThanOrEqual(2);
     expect(target.received.every(({ atMs }) => atMs === virtualEpochMs)).toBe(true);
   });
@@ -297,7 +298,7 @@ describe("decisions", () => {
     const target = await receiver("silence");
     outbox.add(newWebhook(target.url));
     outbox.emit(agentEvent());
-    await advance(9 * hour);
+    await advance(9 * hourMs);
     expect(target.received).toHaveLength(1);
   });
 });

@@ -1,11 +1,13 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { tryParseJson } from "../../../base/json.ts";
 import { type DeliveryBehaviour, standardDeliveries } from "../../behaviour/deliveries.ts";
 import { virtualClock, type VirtualClock, virtualEpochMs } from "../../clock.ts";
+import { fieldsOf } from "../../json-edit.ts";
 import { addressGuard, type GuardOptions } from "../address-guard.ts";
 import { outbox, type Outbox } from "../outbox.ts";
 import { type HostingEvent, memoryStore, type NewWebhook, type Store } from "../store.ts";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 
 /** An outbox on a virtual clock, for one test. */
 interface OutboxFixture {
@@ -69,9 +71,6 @@ export function agentEvent(given: Partial<HostingEvent> = {}): HostingEvent {
   return { type: "agent.completed", agentId: "echo", deploymentId: "dep_1", data: { tokens_used: 3 }, ...given };
 }
 
-export const minute = 60_000;
-export const hour = 60 * minute;
-
 /** The reaction to a delivery: a status, perhaps with headers, or a way not to respond. */
 export type Reaction =
   | number
@@ -81,39 +80,50 @@ export type Reaction =
   | "endless";
 
 /** A delivery that was received. */
-interface ReceivedDelivery {
+export interface ReceivedDelivery {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names of the headers, in their case on the wire. */
-  readonly names: readonly string[];
+  /** Names and values of the headers in turn, as they came. */
+  readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly json: Readonly<Record<string, unknown>>;
   /** Time of arrival on the clock. */
   readonly atMs: number;
 }
 
-interface TestReceiver {
+export interface TestReceiver {
+  readonly origin: string;
   readonly url: string;
   readonly received: readonly ReceivedDelivery[];
   close(): Promise<void>;
 }
 
-/** Starts a receiver on loopback. The n-th delivery gets the n-th reaction. The last reaction repeats. */
-export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
+/**
+ * Starts a receiver on loopback. The n-th delivery gets the n-th reaction, and the last reaction repeats. A function
+ * chooses the reaction by the path of the delivery.
+ */
+export async function testReceiver(
+  nowMs: () => number,
+  reactions: readonly Reaction[] | ((path: string) => Reaction),
+): Promise<TestReceiver> {
   const received: ReceivedDelivery[] = [];
+  const chooseReaction = (index: number, path: string): Reaction =>
+    typeof reactions === "function" ? reactions(path) : (reactions[index] ?? reactions.at(-1) ?? 204);
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (data: Buffer) => chunks.push(data));
     request.on("end", () => {
-      received.push(toDelivery(request, Buffer.concat(chunks), nowMs()));
-      react(response, reactions[received.length - 1] ?? reactions.at(-1) ?? 204);
+      const delivery = toDelivery(request, Buffer.concat(chunks), nowMs());
+      received.push(delivery);
+      react(response, chooseReaction(received.length - 1, delivery.path));
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    origin,
+    url: `${origin}/hook`,
     received,
     close: () =>
       new Promise((resolve) => {
@@ -128,16 +138,11 @@ function toDelivery(request: IncomingMessage, bytes: Buffer, atMs: number): Rece
     method: request.method ?? "",
     path: request.url ?? "",
     headers: request.headers,
-    names: request.rawHeaders.filter((_text, index) => index % 2 === 0),
+    rawHeaders: request.rawHeaders,
     bytes,
-    json: parseJson(bytes),
+    json: fieldsOf(tryParseJson(bytes.toString("utf8"))),
     atMs,
   };
-}
-
-function parseJson(bytes: Buffer): Readonly<Record<string, unknown>> {
-  const value: unknown = bytes.length === 0 ? {} : JSON.parse(bytes.toString("utf8"));
-  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function react(response: ServerResponse, reaction: Reaction): void {

@@ -11,7 +11,7 @@ import { createTestCa } from "../base/testing/network.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { realClock, startReference } from "../reference/reference.ts";
+import { systemClock, startReference } from "../reference/reference.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "proxy-"));
@@ -65,7 +65,7 @@ const invoke = async (baseUrl: string, json: object, dispatcher?: Agent): Promis
 
 async function referenceWith(fault: string | null, tls: { cert: string; key: string } | null = null) {
   const patches = fault === null ? [] : [findPatch("fault", fault) ?? []].flat();
-  const reference = await startReference({ clock: realClock(), patches, ...(tls && { tls }) });
+  const reference = await startReference({ clock: systemClock(), patches, ...(tls && { tls }) });
   opened.push(() => reference.close());
   return reference;
 }

@@ -5,7 +5,7 @@ import {
   type Reference,
   type ReferenceKey,
   type RequestLine,
-  realClock,
+  systemClock,
   startReference,
   virtualClock,
 } from "../reference/reference.ts";
@@ -63,7 +63,7 @@ const referencesOfServers = new WeakMap<ReferenceServer, Reference>();
  */
 export async function startServer(options: ServerOptions = {}): Promise<ReferenceServer> {
   const { faults = [], variants = [], host, port, onRequest } = options;
-  const clock = options.clock === "virtual" ? virtualClock() : realClock();
+  const clock = options.clock === "virtual" ? virtualClock() : systemClock();
   const reference = await startReference({
     clock,
     patches: patchesByName(faults, variants),

@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { EventSource } from "eventsource";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { publishedTiers } from "../spec/tiers.ts";
 import { systemClock } from "./clock.ts";
-import { readWithEventSource, type ClientEvent } from "./testing/clients/event-source.ts";
 import { pythonJson, withoutPython } from "./testing/clients/python.ts";
-import { startServe } from "./testing/clients/serve-process.ts";
 import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
@@ -11,6 +14,45 @@ beforeAll(async () => {
   server = await testServer({ clock: systemClock() });
 });
 afterAll(() => server.close());
+
+/** An event from a public client. */
+interface ClientEvent {
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/**
+ * Reads a stream with the package `eventsource`, as a user's program would. Sends a POST by way of the package's
+ * `fetch` option. Closes at `done` or `error`, or after `count` events. Rejects if the connection fails.
+ */
+function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ClientEvent[]> {
+  return new Promise((resolve, reject) => {
+    const events: ClientEvent[] = [];
+    const source = new EventSource(url, {
+      fetch: (input, init) =>
+        fetch(input, {
+          ...init,
+          method: "POST",
+          headers: { ...init.headers, authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+    });
+    const take = (event: Event) => {
+      if (!(event instanceof MessageEvent)) return;
+      events.push({ name: event.type, data: JSON.parse(String(event.data)) });
+      if (events.length < count && event.type !== "done" && event.type !== "error") return;
+      source.close();
+      resolve(events);
+    };
+    for (const name of ["start", "chunk", "done", "error"]) source.addEventListener(name, take);
+    source.addEventListener("error", (event) => {
+      // An error event of the package itself has no data. The server's event `error` has data.
+      if (event instanceof MessageEvent) return;
+      source.close();
+      reject(new Error(`${url}: ${event.message ?? "the connection failed"}`));
+    });
+  });
+}
 
 type Read = (url: string, key: string, body: object, count?: number) => Promise<unknown>;
 const readWithHttpx: Read = (url, key, body, count) =>
@@ -27,6 +69,30 @@ const contentOf = (events: readonly ClientEvent[]) =>
   dataOf(events)
     .map(({ content }) => (typeof content === "string" ? content : ""))
     .join("");
+
+/** Starts `conformance serve` in a separate process, on a free port. Rejects if the process ends before it serves. */
+async function startServe() {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("../cli/main.ts", import.meta.url)), "serve", "--port", "0", "--quiet"],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const ended = once(child, "exit");
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    const baseUrl = /^base URL +(\S+)$/m.exec(lines.join("\n"))?.[1];
+    const key = /^ +enterprise +enterprise +(\S+)$/.exec(line)?.[1];
+    if (baseUrl !== undefined && key !== undefined) return { baseUrl, key, stop };
+  }
+  throw new Error(`conformance serve ended without a base URL and a key: ${lines.join("\n")}`);
+}
 
 describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
   const read = async (agent: string, body: object, key: string, count?: number) =>

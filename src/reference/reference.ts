@@ -32,9 +32,9 @@ export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
 export type { KeyTraits, ReferenceKey } from "./keys.ts";
 export type { TierTable } from "./keys.ts";
-export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file.ts";
-export { agentIdFromName as generatedId } from "./server/deployments.ts";
-export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
+export { maxAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file.ts";
+export { agentIdFromName } from "./server/deployments.ts";
+export { systemClock, virtualClock, type Clock } from "./clock.ts";
 
 export interface ReferenceOptions {
   readonly host?: string;

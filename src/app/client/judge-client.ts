@@ -5,7 +5,13 @@ import { assertOpenFiles } from "../../base/harness-limit.ts";
 import type { UsageError } from "../../base/line.ts";
 import { type Exchange, requestHeaderValues, type RunStage } from "../../evidence/exchange.ts";
 import { type Gateway, openGateway } from "../../gateway/gateway.ts";
-import { type Reference, type Patch, realClock, type ReferenceKey, startReference } from "../../reference/reference.ts";
+import {
+  type Reference,
+  type Patch,
+  systemClock,
+  type ReferenceKey,
+  startReference,
+} from "../../reference/reference.ts";
 import { runClient } from "../../run/run-party.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -188,7 +194,7 @@ export function startClientServer(): Promise<Reference> {
     tokensUsedBefore: 0,
   };
   return startReference({
-    clock: realClock(),
+    clock: systemClock(),
     patches: [deliversToLoopback, acceptsBothSignatures],
     keys: [key],
     tiers: { ...publishedTiers, enterprise: unreachableLimits },

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { plainNetwork } from "../../base/network/network.ts";
 import { findPatch } from "../../reference/catalogue.ts";
-import { realClock, type Reference, startReference } from "../../reference/reference.ts";
+import { systemClock, type Reference, startReference } from "../../reference/reference.ts";
 import type { Report } from "../../report/model/report.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { type JudgingProxy, startProxy } from "./run-proxy.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function referenceWith(...faults: readonly string[]): Promise<Reference> {
   const patches = faults.flatMap((name) => findPatch("fault", name) ?? []);
-  const reference = await startReference({ clock: realClock(), patches });
+  const reference = await startReference({ clock: systemClock(), patches });
   opened.push(() => reference.close());
   return reference;
 }

@@ -7,8 +7,8 @@ import { joinLines, line, type Line, UsageError } from "../../base/line.ts";
 import { type Notation, notationOf } from "../../base/source/source.ts";
 import {
   type AgentFile,
-  generatedId,
-  mostAgentFileBytes,
+  agentIdFromName,
+  maxAgentFileBytes,
   readAgentFile,
   type Reference,
 } from "../../reference/reference.ts";
@@ -47,7 +47,7 @@ const agentNotationOf = (path: string): Notation => notationOf(path) ?? "JSON";
 
 function readOrThrow(path: string, option: string): string {
   try {
-    return readRegularFile(path, mostAgentFileBytes + 1);
+    return readRegularFile(path, maxAgentFileBytes + 1);
   } catch (error) {
     if (error instanceof NotARegularFile)
       throw new UsageError(line`${option} cannot be read: ${path} is not a regular file.`);
@@ -74,7 +74,7 @@ function chooseAgentId(
   { file: { agentId, agentName }, path }: LoadedAgent,
   option: string,
 ): string {
-  if (agentId === null) return unusedAgentId(reference, generatedId(agentName));
+  if (agentId === null) return unusedAgentId(reference, agentIdFromName(agentName));
   if (!reference.hasAgent(agentId)) return agentId;
   throw new UsageError(line`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
 }
@@ -188,7 +188,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
 
 function readFileIfPresent(path: string): string | null {
   try {
-    return readRegularFile(path, mostAgentFileBytes + 1);
+    return readRegularFile(path, maxAgentFileBytes + 1);
   } catch {
     return null;
   }

@@ -11,7 +11,7 @@ import { isAddressRange } from "../../reference/addresses.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { allFaults, allVariants, patchesByName } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { realClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
+import { systemClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, repeatable, withOptions } from "../options.ts";
@@ -61,7 +61,7 @@ function prepare(flags: FlagsOf<typeof serveOptions>) {
     controlHosts: flags.controlHost,
     host: flags.host,
     port: readPort(flags.port),
-    clock: flags.virtualClock === true ? virtualClock() : realClock(),
+    clock: flags.virtualClock === true ? virtualClock() : systemClock(),
     tls: readTls(flags.tlsCert, flags.tlsKey),
     dataFolder: flags.data ?? null,
     allowDeliveriesTo: readRanges("--allow-deliveries-to", flags.allowDeliveriesTo),

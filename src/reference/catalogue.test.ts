@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { sampleOf } from "../base/testing/test-scope.ts";
-import { clauseIds, clauseOf, type ClauseId } from "../spec/clauses.ts";
+import { type ClauseId, clauseIds, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "./patch.ts";
-import { allFaults, allVariants, suiteFaults, findPatch } from "./catalogue.ts";
+import { allFaults, allVariants, findPatch, suiteFaults } from "./catalogue.ts";
 import { respondsDifferently, transcript, type Transcript } from "./testing/transcript.ts";
+import { gaps } from "./gaps.ts";
 
 const all = [...allFaults, ...allVariants];
 
@@ -83,5 +84,28 @@ describe("every variant changes a transcript", () => {
   const named = sampled.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
   it.each(named.filter(([name]) => !notInTranscript.has(name)))("%s", async (_name, patch) => {
     expect(await respondsDifferently(patch, standard)).toBe(true);
+  });
+});
+
+describe("the gaps", () => {
+  it("name existing variants", () => {
+    const names = gaps.flatMap(({ otherwise }) => otherwise);
+    expect(names.filter((name) => findPatch("variant", name) === undefined)).toEqual([]);
+  });
+
+  it("cover every gap of the document", () => {
+    const filled = new Set(gaps.flatMap(({ clauses }) => clauses));
+    const open = clauseIds.filter((id) => {
+      const { level, party, untestable } = clauseOf(id);
+      return party === "server" && level === "gap" && untestable === undefined && !filled.has(id);
+    });
+    expect(open).toEqual([]);
+  });
+
+  it("have a variant for each clause that is a gap", () => {
+    const fixed = gaps.filter(({ clauses, otherwise }) => {
+      return otherwise.length === 0 && clauses.some((id) => clauseOf(id).level === "gap");
+    });
+    expect(fixed).toEqual([]);
   });
 });

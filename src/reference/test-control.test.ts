@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { getPath } from "../base/json.ts";
 import { systemClock } from "./clock.ts";
 import type { ReferenceOptions } from "./reference.ts";
+import { pythonJson, withoutPython } from "./testing/clients/python.ts";
 import { testServer, type TestCall } from "./testing/test-server.ts";
 
 const token = "token-of-the-control";
@@ -28,7 +30,7 @@ async function started(options: ReferenceOptions = {}) {
 }
 
 /** Returns the errors of a response's body by the contract, or `null`. */
-function breachesOf(method: "get" | "post", path: string, body: unknown): unknown {
+function breachesOf(method: string, path: string, body: unknown): unknown {
   const schema = getPath(contract, "paths", path, method, "responses", "200", "content", "application/json", "schema");
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   return ajv.validate(schema as object, body) ? null : ajv.errors;
@@ -143,5 +145,44 @@ describe("the test control of the reference server", () => {
       await call("/v1/../control/keys", { key: null, headers }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([200, 200, 200]);
+  });
+});
+
+const example = fileURLToPath(new URL("../../examples/control/fastapi", import.meta.url));
+
+async function responsesWith(controlToken: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await pythonJson("fastapi_control.py", example, controlToken)) as Readonly<Record<string, unknown>>;
+}
+
+describe.skipIf(withoutPython)("the FastAPI example of a test control", () => {
+  it("answers as the contract says, and what it controls changes", async () => {
+    const responses = await responsesWith("token-of-the-example");
+    for (const call of ["get ", "get /agents", "post /keys", "post /trouble", "post /clock/advance"]) {
+      const [status, body] = responses[call] as [number, unknown];
+      const [method = "", path = ""] = call.split(" ");
+      expect([call, status, breachesOf(method, `/test-control${path}`, body)]).toEqual([call, 200, null]);
+    }
+    expect(responses).toMatchObject({
+      "get ": [200, { calls: ["clock", "trouble", "keys", "agents"] }],
+      invokes: [
+        [500, "INTERNAL_ERROR"],
+        [200, null],
+      ],
+      limit: [200, { kind: "limit", seconds: 7 }],
+      refused: { error: { status: 429, retry_after: 7 } },
+      delayed: [200, null],
+      drop: 400,
+      expired: [401, "EXPIRED_API_KEY"],
+      "absent call": 404,
+      unsupported: 400,
+      "wrong token": 401,
+      "foreign host": 404,
+    });
+  });
+
+  it("has no call at all without a token in its environment", async () => {
+    const responses = await responsesWith("");
+    for (const call of ["get ", "get /agents", "post /keys", "post /trouble", "post /clock/advance"])
+      expect(responses[call]).toMatchObject([404, {}]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Agent } from "../agents.ts";
+import type { Agent, Conversation } from "../agents.ts";
 import { type ApiError, fieldError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
 
@@ -17,11 +17,9 @@ export interface TokenUsage {
   readonly completion: number;
 }
 
-export interface InvokeInput {
+export interface InvokeInput extends Conversation {
   readonly agent: Agent;
   readonly text: string;
-  readonly turn: number;
-  readonly previousQuery: string | null;
   readonly usage: TokenUsage;
   readonly elapsedMs: number;
   readonly requestId: string;

@@ -3,7 +3,7 @@ import { fieldsOf, isoTime, textOrNull } from "../json-edit.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import { fieldError, type ApiError } from "./errors.ts";
 import type { Endpoint } from "./transport.ts";
-import type { DeliveryRecord, DeliveryTotals, Webhook } from "../webhooks/store.ts";
+import type { DeliveryRecord, DeliveryTotals, NewWebhook, Webhook } from "../webhooks/store.ts";
 import type { TokenUsage } from "./execution.ts";
 import type { ReferenceKey } from "../keys.ts";
 
@@ -25,12 +25,7 @@ export interface ExecutionEventInput {
   readonly stage: ExecutionStage;
 }
 
-export interface WebhookRequest {
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly agentId: string | null;
-  readonly secret: string | null;
-}
+export type WebhookRequest = Pick<NewWebhook, "url" | "events" | "agentId" | "secret">;
 
 export const eventSelectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 

@@ -116,19 +116,14 @@ const requestEndpointFaults = faults("Endpoints / Common request rules", {
   ),
 });
 
-const editErrorBody = (matches: (input: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
-  overrideJson("errorBody")((value, input) => (matches(input) ? edit(value) : value));
+const errorBody = overrideJson("errorBody");
 
-const on =
-  (...operations: readonly Endpoint[]) =>
-  ({ endpoint, status }: ErrorBodyInput) =>
-    operations.includes(endpoint) && status !== 429;
-const every = () => true;
 const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-const withoutForm = (value: unknown) => removeField(value, "error.status");
+const withoutForm = (...operations: readonly Endpoint[]): Override =>
+  errorBody.when(({ endpoint, status }) => operations.includes(endpoint) && status !== 429).remove("error.status");
 
 const errorFaults = faults("Errors", {
   "input-answers-422": fault(["ERR-1", "ERR-10", "INV-10", "SSE-20"], "A missing field responds with 422.").by(
@@ -136,23 +131,19 @@ const errorFaults = faults("Errors", {
     ["REQ-11"],
   ),
   "invoke-errors-in-no-form": fault("ERR-2", "Errors of invoke have a code and a message, and fit neither form.").by(
-    editErrorBody(on("invoke"), withoutForm),
+    withoutForm("invoke"),
   ),
   "stream-errors-in-no-form": fault("ERR-3", "Errors of stream have a code and a message, and fit neither form.").by(
-    editErrorBody(on("stream"), withoutForm),
+    withoutForm("stream"),
   ),
   "other-errors-in-no-form": fault(
     "ERR-4",
     "Errors of list, usage and health have a code and a message, and fit neither form.",
-  ).by(editErrorBody(on("list", "usage", "health"), withoutForm)),
-  "message-empty": fault("ERR-5", "Messages are empty.").by(
-    editErrorBody(every, (value) => setField(value, "error.message", "")),
-  ),
-  "status-is-text": fault("ERR-6", "`error.status` is text.").by(
-    editErrorBody(every, (value) => editField(value, "error.status", String)),
-  ),
+  ).by(withoutForm("list", "usage", "health")),
+  "message-empty": fault("ERR-5", "Messages are empty.").by(errorBody.set("error.message", "")),
+  "status-is-text": fault("ERR-6", "`error.status` is text.").by(errorBody.change("error.status", String)),
   "status-differs": fault("ERR-6", "`error.status` is not the HTTP status.").by(
-    editErrorBody(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
+    errorBody.change("error.status", (old) => Number(old) + 100),
   ),
   "details-are-text": fault("ERR-7", "Errors have form B, and the `details` of an unknown agent are text.").by(
     editFormB((body, { cause }) =>
@@ -160,10 +151,10 @@ const errorFaults = faults("Errors", {
     ),
   ),
   "retry-missing": fault("ERR-8", "A 429 has no `retry_after`.").by(
-    editErrorBody(isLimit, (value) => removeField(value, "error.retry_after")),
+    errorBody.when(isLimit).remove("error.retry_after"),
   ),
   "retry-is-text": fault("ERR-8", "`retry_after` of a 429 is text.").by(
-    editErrorBody(isLimit, (value) => editField(value, "error.retry_after", String)),
+    errorBody.when(isLimit).change("error.retry_after", String),
   ),
   "details-remaining-one-too-many": fault("ERR-8", "`details.remaining` counts the refused request as left.").by(
     editFormB((body) => editField(body, "error.details.remaining", (left) => Number(left) + 1)),
@@ -183,10 +174,7 @@ const errorFaults = faults("Errors", {
     "An agent that fails responds with 200, with the error body.",
   ).by(overrideErrorStatus(["crash"], 200)),
   "crash-without-body": fault(["ERR-2", "ERR-13"], "An agent that fails responds with an empty object.").by(
-    editErrorBody(
-      ({ cause }) => cause === "crash",
-      () => ({}),
-    ),
+    errorBody((body, { cause }) => (cause === "crash" ? {} : body)),
   ),
   "details-name-no-field": fault(
     "ERR-15",

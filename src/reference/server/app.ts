@@ -6,6 +6,7 @@ import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type ApiError } from "../behaviour/errors.ts";
 import type { Endpoint } from "../behaviour/transport.ts";
+import { fieldsOf, textOrNull } from "../json-edit.ts";
 import {
   addBodyParser,
   apiErrorOf,
@@ -170,10 +171,7 @@ function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers
   return clientAddress(hops, behaviour.trustedProxiesOf(trustedProxies));
 }
 
-function agentIdOf(params: unknown): string | null {
-  if (typeof params !== "object" || params === null || !("agent_id" in params)) return null;
-  return typeof params.agent_id === "string" ? params.agent_id : null;
-}
+const agentIdOf = (params: unknown): string | null => textOrNull(fieldsOf(params)["agent_id"]);
 
 function requestLine(
   request: FastifyRequest,

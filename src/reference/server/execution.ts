@@ -1,26 +1,18 @@
 import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
 import { apiError, type ApiError } from "../behaviour/errors.ts";
-import type { SchemaViolation, TokenUsage } from "../behaviour/execution.ts";
+import type { InvokeInput, SchemaViolation, StreamParameters } from "../behaviour/execution.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
 import { addTurn } from "./state.ts";
 
-export interface ExecutionRequest {
+export interface ExecutionRequest extends StreamParameters {
   readonly query: string;
   readonly session: string | null;
   readonly maxTokens: number | null;
-  readonly resumeFromIndex: number;
-  readonly delayMs: number | null;
-  readonly chunkSize: number | null;
 }
 
-export interface Execution {
-  readonly agent: Agent;
-  readonly text: string;
-  readonly turn: number;
-  readonly previousQuery: string | null;
-  readonly usage: TokenUsage;
+export interface Execution extends Omit<InvokeInput, "elapsedMs" | "requestId"> {
   readonly processingMs: number;
   readonly timesOut: boolean;
 }

@@ -64,12 +64,7 @@ export function readTrouble(body: unknown): PlannedTrouble | ApiError {
   return { kind: known, seconds, requests, agentId };
 }
 
-interface ShownWindow {
-  readonly limit: number;
-  readonly resetAtMs: number;
-}
-
-export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
+export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: WindowStatus): ApiError {
   const message = "This failure was asked for by a test control.";
   if (kind !== "limit") return apiError("crash", message);
   const detail = { kind: "limit", limit, remaining: 0, resetAtMs, retryAfterSeconds: seconds } as const;

@@ -55,8 +55,6 @@ const acceptMissingQuery = (matches: (body: unknown) => boolean): Override =>
 const hasWrongQuery = (body: unknown): boolean =>
   isObject(body) && "query" in body && typeof body["query"] !== "string";
 
-const toText = (value: unknown) => String(value);
-
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "invoke-answers-202": fault("INV-1", "Invoke responds with 202.").by(overrideSuccessStatus("invoke", 202)),
   "invoke-answers-201-at-times": fault("INV-1", "Each third invoke responds with 201.").by(
@@ -68,7 +66,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "result-is-array": fault("INV-2", "`result` is an array.").by(invokeBody.change("result", (old) => [old])),
   "result-missing": fault("INV-2", "`result` is missing.").by(invokeBody.remove("result")),
   "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.").by(
-    invokeBody.change("usage.prompt_tokens", toText),
+    invokeBody.change("usage.prompt_tokens", String),
   ),
   "usage-fractional": fault("INV-3", "The tokens of `usage` are fractions, and still add up.").by(
     invokeBody((value) =>
@@ -80,13 +78,13 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ),
   ),
   "execution-time-is-text": fault("INV-4", "`metadata.execution_time` is text with a unit.").by(
-    invokeBody.change("metadata.execution_time", (seconds) => `${toText(seconds)}s`),
+    invokeBody.change("metadata.execution_time", (seconds) => `${String(seconds)}s`),
   ),
   "agent-version-is-number": fault("INV-5", "`metadata.agent_version` is a number.").by(
-    invokeBody.change("metadata.agent_version", (version) => Number.parseFloat(toText(version))),
+    invokeBody.change("metadata.agent_version", (version) => Number.parseFloat(String(version))),
   ),
   "request-id-is-number": fault("INV-6", "`metadata.request_id` is a number.").by(
-    invokeBody.change("metadata.request_id", (id) => Number(toText(id).replace(/\D/g, ""))),
+    invokeBody.change("metadata.request_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
   "tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` is one more than was counted; the total is right.").by(
     invokeBody.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
@@ -107,7 +105,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       },
       invokeBody: (...input) =>
         isKnown
-          ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${toText(seconds)}s`)
+          ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${String(seconds)}s`)
           : base.invokeBody(...input),
     };
   }),

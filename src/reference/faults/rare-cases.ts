@@ -1,5 +1,5 @@
 import { getPath, isObject } from "../../base/json.ts";
-import { apiError, type ErrorBodyInput, type ErrorCause } from "../behaviour/errors.ts";
+import { apiError, type ErrorCause } from "../behaviour/errors.ts";
 import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
 import { setField } from "../json-edit.ts";
 import {
@@ -17,22 +17,16 @@ import {
 import { acceptSimilar, isNearMiss } from "./authentication.ts";
 import { refuseBody } from "./invoke.ts";
 
-const otherEndpoints: readonly Endpoint[] = [
+const otherEndpoints: ReadonlySet<Endpoint> = new Set([
   "createWebhook",
   "listDeliveries",
   "createAlert",
   "keyUsage",
   "checkOperation",
-];
-const isOtherEndpoint = ({ endpoint }: Pick<HeadInput, "endpoint">): boolean => otherEndpoints.includes(endpoint);
+]);
 
 const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
-
-const removeErrorForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
-  overrideJson("errorBody")
-    .when((input) => matches(input))
-    .remove("error.status");
 
 /** Faults that break a rule in one rare case only, such as a 403 or a path that few clients request. */
 const edgeCaseFaults = faults("What the service does 1", {
@@ -40,13 +34,15 @@ const edgeCaseFaults = faults("What the service does 1", {
     respondWithHtml(({ endpoint, status }) => endpoint === "keyUsage" && status === 200),
   ),
   "errors-elsewhere-are-html": fault("SVC-1", "Errors of webhooks, alerts, keys and operations are HTML.").by(
-    respondWithHtml((input) => isOtherEndpoint(input) && input.status >= 400),
+    respondWithHtml(({ endpoint, status }) => otherEndpoints.has(endpoint) && status >= 400),
   ),
   "errors-declared-html": fault("REQ-4", "Errors are declared as HTML.").by(
     overrideResult("contentType")((type, _kind, { status }) => (status >= 400 ? "text/html" : type)),
   ),
   "errors-elsewhere-in-no-form": fault("ERR-4", "Errors of webhooks, alerts, keys and operations fit neither form.").by(
-    removeErrorForm(({ endpoint, status }) => isOtherEndpoint({ endpoint }) && status !== 429),
+    overrideJson("errorBody")
+      .when(({ endpoint, status }) => otherEndpoints.has(endpoint) && status !== 429)
+      .remove("error.status"),
   ),
   "headers-missing-on-403": fault("HDR-2", "A 403 has no rate-limit headers.").by(
     withoutRateHeaders(({ status }) => status === 403),

@@ -17,6 +17,12 @@ const graceMs = 2000;
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
+interface ResponseHead {
+  readonly statusCode: number;
+  /** Alternates names and values. */
+  readonly headers: readonly string[];
+}
+
 interface RequestInFlight {
   readonly sentMs: number;
   /**
@@ -44,7 +50,7 @@ export async function sendWithAutocannon(
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
     // Each round opens new connections. Later rounds resend the requests that the server did not read.
-    const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
+    const unread = await sendOnce(flow, { ...request, ...size, client }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
 }
@@ -98,7 +104,7 @@ function createListener(
   { name: flow, key, operation: { kind: endpoint } }: Flow,
   { record, onHarnessLimit }: FlowRecorder,
   recordUnread: () => void,
-): AutocannonListener {
+) {
   const underway = new Map<number, RequestInFlight>();
   /**
    * Connections on which the last response had `Connection: close`. The server does not read a request that autocannon
@@ -112,17 +118,17 @@ function createListener(
     else if (request !== undefined)
       record(unansweredSample({ flow, key, sentMs: request.sentMs, endMs: epochMs(), left }));
   };
-  return {
-    sent: (connection) => {
+  return (client: CannonClient, connection: number, body: () => string): void => {
+    client.on("request", () => {
       // autocannon reconnects without reporting that the previous request failed, so this call records the failure.
       fail(connection, false);
       underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
-    },
-    head: (connection, status, rawHeaders) => {
+    });
+    client.on("headers", ({ statusCode: status, headers: rawHeaders }: ResponseHead) => {
       const request = underway.get(connection);
       if (request !== undefined) request.head = { status, rawHeaders, headMs: epochMs() };
-    },
-    answered: (connection, body) => {
+    });
+    client.on("response", () => {
       const request = underway.get(connection);
       if (request === undefined || request.head === null) return;
       underway.delete(connection);
@@ -130,15 +136,14 @@ function createListener(
       const { sentMs } = request;
       const headers = headersOf(rawHeaders);
       if (closesConnection(headers)) closing.add(connection);
-      record(
-        sampleOfResponse({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
-      );
-    },
-    failed: (error) => {
+      const times = { sentMs, headMs, endMs: epochMs() };
+      record(sampleOfResponse({ flow, key, endpoint, ...times, status, headers, body: body(), left: false }));
+    });
+    client.on("connError", (error: Error) => {
       const limit = harnessLimitOf(error);
       if (limit !== null) onHarnessLimit(limit);
-    },
-    ended: (connection) => fail(connection, true),
+    });
+    client.on("done", () => fail(connection, true));
   };
 }
 
@@ -153,29 +158,11 @@ export async function keepsConnections(target: RequestTarget, key: string, wire:
   return !closesConnection(answer.headers);
 }
 
-export interface AutocannonOptions extends PreparedRequest {
+interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
   /** Total number of requests; `null` for no limit. */
   readonly amount: number | null;
   readonly client: Network["client"];
-  readonly timeoutSeconds: number;
-}
-
-export interface AutocannonListener {
-  readonly sent: (connection: number) => void;
-  /** `rawHeaders` alternates names and values. */
-  readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
-  readonly answered: (connection: number, body: string) => void;
-  readonly failed: (error: Error) => void;
-  readonly ended: (connection: number) => void;
-}
-
-export interface AutocannonRun {
-  readonly done: Promise<void>;
-  /** Sends no new requests, and ends each connection after the response to its pending request. */
-  readonly end: () => void;
-  /** Ends all connections immediately. Requests in flight get no response. */
-  readonly stop: () => void;
 }
 
 /** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
@@ -183,19 +170,10 @@ const maxErrors = 200;
 /** autocannon requires a duration, so this value is longer than any run. */
 const endlessSeconds = 1_000_000;
 
-export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
+function startAutocannon(options: AutocannonOptions, listen: ReturnType<typeof createListener>) {
   const clients: CannonClient[] = [];
   let body = "";
-  const setupClient = (client: CannonClient): void => {
-    const connection = clients.push(client) - 1;
-    client.on("request", () => listener.sent(connection));
-    client.on("headers", (head: { readonly statusCode: number; readonly headers: readonly string[] }) =>
-      listener.head(connection, head.statusCode, head.headers),
-    );
-    client.on("response", () => listener.answered(connection, body));
-    client.on("connError", (error: Error) => listener.failed(error));
-    client.on("done", () => listener.ended(connection));
-  };
+  const setupClient = (client: CannonClient): void => listen(client, clients.push(client) - 1, () => body);
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   const { pathname: path, search } = new URL(options.url);
   const instance = autocannon(
@@ -205,7 +183,7 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
       ...(options.amount === null ? {} : { amount: options.amount }),
       duration: endlessSeconds,
       sampleInt: 20,
-      timeout: options.timeoutSeconds,
+      timeout: timeoutSeconds,
       bailout: maxErrors,
       setupClient,
       ...(options.client === null ? {} : { tlsOptions: options.client }),
@@ -223,15 +201,17 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
   );
   return {
     done,
-    end: () => {
+    /** Sends no new requests, and ends each connection after the response to its pending request. */
+    end: (): void => {
       for (const client of clients) client.responseMax = Math.max(1, client.reqsMade);
     },
-    stop: () => instance.stop(),
+    /** Ends all connections immediately. Requests in flight get no response. */
+    stop: (): void => instance.stop(),
   };
 }
 
-export const headersOf = (raw: readonly string[]): Header[] =>
+const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 
-export const closesConnection = (headers: readonly Header[]): boolean =>
+const closesConnection = (headers: readonly Header[]): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "connection" && /\bclose\b/i.test(value));

@@ -40,31 +40,44 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
 /** Judges the clauses that the scenario tests. Also reports breaches of clauses that the scenario does not test. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
-  const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding => ({
-    check: checkId(name, scenario, judge),
-    clause,
-    since: sinceOf(clause, scenario, judge.since),
-    instance: evidence.tier,
-    ...judgeIfValid(facts, judge),
-  });
+  const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding =>
+    toFinding(facts, name, clause, judgeIfValid(facts, judge), judge);
   const applicable = (judges: readonly ClaimJudge[]): ClaimJudge[] =>
     judges.filter(({ applies }) => applies?.(facts) ?? true);
   const claimed = scenario.claims.flatMap((clause) =>
     applicable(judgesOf(clause)).map((judge) => findingOf(clause, clause, judge)),
   );
-  const observed = observedAlways
-    .filter((clause) => !scenario.claims.includes(clause))
-    .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
-    .filter(({ kind }) => kind === "observed");
+  const unclaimed = (clauses: readonly string[], kind: LoadFinding["kind"]): LoadFinding[] =>
+    clauses
+      .filter((clause) => !scenario.claims.includes(clause))
+      .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
+      .filter((finding) => finding.kind === kind);
   const own = loadOnlyJudgesOf(scenario).flatMap(([name, judge]) =>
     applicable([judge]).map((one) => findingOf(name, null, one)),
   );
-  const broken = perResponseClauses
-    .filter((clause) => !scenario.claims.includes(clause))
-    .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
-    .filter(({ kind }) => kind === "breach");
-  return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
+  return [
+    ...generatorFinding(facts),
+    ...claimed,
+    ...unclaimedBreaches(facts, claimed),
+    ...unclaimed(perResponseClauses, "breach"),
+    ...unclaimed(observedAlways, "observed"),
+    ...own,
+  ];
 }
+
+const toFinding = (
+  { scenario, evidence }: LoadFacts,
+  name: string,
+  clause: string | null,
+  result: JudgeResult,
+  judge: Pick<ClaimJudge, "as" | "since"> = {},
+): LoadFinding => ({
+  check: checkId(name, scenario, judge),
+  clause,
+  since: sinceOf(clause, scenario, judge.since),
+  instance: evidence.tier,
+  ...result,
+});
 
 /** Returns the first requirement set that contains the scenario, the clause and the judge. */
 export const sinceOf = (
@@ -93,42 +106,27 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
+function generatorFinding(facts: LoadFacts): LoadFinding[] {
+  const { invalid, pace } = facts.validity;
   const reason = invalid ?? pace;
   if (reason === null) return [];
   const what =
     invalid === null
       ? "the run is invalid for times and rates, exact counts are judged"
       : "the run is invalid, and no verdict on the target";
-  return [
-    {
-      check: `load/generator/${scenario.name}`,
-      clause: null,
-      since: sinceOf(null, scenario),
-      instance: evidence.tier,
-      ...unproven(`${what}: ${reason}`),
-    },
-  ];
+  return [toFinding(facts, "load/generator", null, unproven(`${what}: ${reason}`))];
 }
 
 function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
-  const { main, second, scenario, evidence } = facts;
+  const { main, second } = facts;
   const uses: KeyFacts[] = second === null ? [main] : [main, second];
   const known = new Set(claimed.flatMap(({ kind, clause }) => (kind === "breach" && clause !== null ? [clause] : [])));
   return uses.flatMap((use): LoadFinding[] => {
     const broken = breachedClause(use, facts);
     if (broken === null || isKnown(broken.clause, known, use)) return [];
     known.add(broken.clause);
-    return [
-      {
-        check: `${broken.clause}/${scenario.name}`,
-        clause: broken.clause,
-        since: sinceOf(broken.clause, scenario),
-        instance: evidence.tier,
-        ...toBreachResult(broken.judged, use, facts),
-      },
-    ];
+    return [toFinding(facts, broken.clause, broken.clause, toBreachResult(broken.judged, use, facts))];
   });
 }
 

@@ -10,8 +10,8 @@ import {
 import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
 import type { TierLimits, TierName } from "../../../spec/tiers.ts";
-import { histogramsOf } from "../../histogram.ts";
-import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../../evidence/load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../../evidence/load-evidence.ts";
+import { evidenceOf } from "../../testing/samples.ts";
 import { type Account, type Decided, decideAt, reportOf, type SimulatedServer } from "./simulated-server.ts";
 
 /** The network, the clocks and the engine of a simulated run. */
@@ -54,7 +54,7 @@ export function simulateRun(
   };
   for (const flow of planned) drive(atSpeed(flow, world.speed), flow, send, later, world.speed);
   while (events.length > 0) next(events).run();
-  return evidenceOf(
+  return runEvidence(
     scenario.name,
     planned,
     samples.toSorted((a, b) => a.sentMs - b.sentMs),
@@ -159,15 +159,14 @@ function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world,
   };
 }
 
-function evidenceOf(
+function runEvidence(
   scenario: string,
   planned: readonly Flow[],
   samples: readonly LoadSample[],
   { engine, tier, limits, isFresh, speed }: World,
 ): LoadEvidence {
   const exact = planned.reduce((sum, flow) => sum + (requestCount(flow) ?? 0), 0);
-  return {
-    format: loadEvidenceFormat,
+  return evidenceOf(samples, {
     scenario,
     engine,
     engineVersion: "0",
@@ -178,18 +177,8 @@ function evidenceOf(
     startedAt: new Date(beganMs).toISOString(),
     durationMs: Math.max(0, ...samples.map(({ endMs }) => endMs - beganMs)),
     speed,
-    segments: ["0:1"],
-    notes: [],
-    requests: [...samples],
-    summary: [],
     generator: { planned: Math.min(exact, samples.length), sent: samples.length, dropped: 0, late: 0, busiest: 0.3 },
-    latency: histogramsOf(samples),
-    streams: [],
-    ledger: null,
-    deliveries: null,
-    server: null,
-    stopped: null,
-  };
+  });
 }
 
 /** Returns how long an agent works, in ms of the target's clock. */

@@ -10,17 +10,12 @@ export type LatencyGroup = keyof LoadEvidence["latency"];
 const maxLatencyUs = 600_000_000;
 
 /** Counts latencies to three significant digits, in one histogram for each kind of response. */
-export interface LatencyRecorder {
-  readonly add: (status: number, ms: number) => void;
-  readonly histograms: () => LoadEvidence["latency"];
-}
-
-export function createLatencyRecorder(): LatencyRecorder {
+export function createLatencyRecorder() {
   const counts = { admitted: emptyHistogram(), refused: emptyHistogram(), other: emptyHistogram() };
   return {
-    add: (status, ms) =>
+    add: (status: number, ms: number): void =>
       counts[latencyGroupOf(status)].recordValue(Math.min(maxLatencyUs, Math.max(1, Math.round(ms * 1000)))),
-    histograms: () => ({
+    histograms: (): LoadEvidence["latency"] => ({
       admitted: encodeHistogram(counts.admitted),
       refused: encodeHistogram(counts.refused),
       other: encodeHistogram(counts.other),

@@ -252,12 +252,9 @@ function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
   };
 }
 
-function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
-  readonly samples: readonly number[];
-  readonly end: () => void;
-} {
+function watchMemory(rssBytes: Instrumentation["rssBytes"]) {
   const samples: number[] = [];
-  if (rssBytes === null) return { samples, end: () => {} };
+  if (rssBytes === null) return { samples, end: (): void => {} };
   // Ignores an error, because it only means that the server has ended. The failed requests of the load already show
   // that.
   const measure = (): void =>
@@ -267,5 +264,5 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
     );
   const timer = setInterval(measure, rssEveryMs);
   measure();
-  return { samples, end: () => clearInterval(timer) };
+  return { samples, end: (): void => clearInterval(timer) };
 }

@@ -113,12 +113,6 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
 }
 
-/** Aborts a load that takes too long because its target no longer responds. */
-export interface StallTimeout {
-  readonly signal: AbortSignal;
-  readonly observe: (progress: LoadProgress) => void;
-}
-
 /** A load can count as stalled only when it exceeds its expected duration by this many ms. */
 const graceMs = 60_000;
 /** After {@link graceMs}, a load counts as stalled if no 2xx or 429 arrives for this many ms. */
@@ -128,13 +122,14 @@ class StalledError extends Error {
   override name = "StalledError";
 }
 
-export function startStallTimeout(stop: AbortSignal): StallTimeout {
+/** Aborts a load that takes too long because its target no longer responds. */
+export function startStallTimeout(stop: AbortSignal) {
   const stalled = new AbortController();
   let answered = 0;
   let answeredMs = 0;
   return {
     signal: AbortSignal.any([stop, stalled.signal]),
-    observe: ({ elapsedMs, expectedMs, admitted, refused }) => {
+    observe: ({ elapsedMs, expectedMs, admitted, refused }: LoadProgress): void => {
       if (admitted + refused !== answered) {
         answered = admitted + refused;
         answeredMs = elapsedMs;

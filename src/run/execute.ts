@@ -14,22 +14,7 @@ import type { OutageMonitor } from "./send/outages.ts";
 /** After this many interruptions by outages, a probe does not run again. */
 const maxInterruptions = 2;
 
-interface Interruptions {
-  readonly begin: (each: PlannedProbe) => void;
-  /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
-  readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  readonly takeFromRerunList: (each: PlannedProbe) => boolean;
-  readonly takeNextToRerun: () => PlannedProbe | undefined;
-  /**
-   * Returns the `isJudgedLater` probes that an outage has affected, e.g. by preventing webhook retries. These probes
-   * must run again.
-   */
-  readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
-  readonly lostResult: () => ProbeRunResult;
-  readonly reason: () => string | null;
-}
-
-function trackInterruptions(outages: OutageMonitor): Interruptions {
+function trackInterruptions(outages: OutageMonitor) {
   const begunAt = new Map<PlannedProbe, number>();
   const counts = new Map<PlannedProbe, number>();
   const waiting: PlannedProbe[] = [];
@@ -41,8 +26,9 @@ function trackInterruptions(outages: OutageMonitor): Interruptions {
   };
 
   return {
-    begin: (each) => void begunAt.set(each, outages.count()),
-    resultOf: (each, result) => {
+    begin: (each: PlannedProbe): void => void begunAt.set(each, outages.count()),
+    /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
+    resultOf: (each: PlannedProbe, result: ProbeRunResult): ProbeRunResult | null => {
       // Probes of the stage `review` only read recorded evidence, which an outage does not change.
       if (begunAt.get(each) === outages.count() || each.skip !== null || each.probe.stage === "review") return result;
       if (outages.isDead()) return lost();
@@ -52,14 +38,18 @@ function trackInterruptions(outages: OutageMonitor): Interruptions {
       waiting.push(each);
       return null;
     },
-    takeFromRerunList: (each) => {
+    takeFromRerunList: (each: PlannedProbe): boolean => {
       const at = waiting.indexOf(each);
       if (at !== -1) waiting.splice(at, 1);
       return at !== -1;
     },
-    takeNextToRerun: () => waiting.shift(),
+    takeNextToRerun: (): PlannedProbe | undefined => waiting.shift(),
     lostResult: lost,
-    outdated: (runs) =>
+    /**
+     * Returns the `isJudgedLater` probes that an outage has affected, e.g. by preventing webhook retries. These probes
+     * must run again.
+     */
+    outdated: (runs: Iterable<ProbeRun>): PlannedProbe[] =>
       [...runs].flatMap(({ planned, result }) =>
         planned.probe.per === "target" &&
         planned.probe.isJudgedLater === true &&
@@ -68,7 +58,7 @@ function trackInterruptions(outages: OutageMonitor): Interruptions {
           ? [planned]
           : [],
       ),
-    reason: () => (isLeft || outages.hasSuspects() ? outages.describe() : null),
+    reason: (): string | null => (isLeft || outages.hasSuspects() ? outages.describe() : null),
   };
 }
 

@@ -122,12 +122,7 @@ const judgeBodies =
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);
 
-interface CoverageCounter {
-  readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
-  readonly coverage: () => Coverage;
-}
-
-function createCoverageCounter(): CoverageCounter {
+function createCoverageCounter() {
   const counts = new Map<Cell, { looked: number; broken: number }>();
   const opened = (cell: Cell) => {
     const count = { looked: 0, broken: 0 };
@@ -135,12 +130,12 @@ function createCoverageCounter(): CoverageCounter {
     return count;
   };
   return {
-    add: (cell, isBroken, count = 1) => {
+    add: (cell: Cell, isBroken: boolean, count = 1): void => {
       const kept = counts.get(cell) ?? opened(cell);
       kept.looked += count;
       if (isBroken) kept.broken += count;
     },
-    coverage: () => {
+    coverage: (): Coverage => {
       const cells = [...counts].map(([cell, count]) => ({ ...cell, ...count }));
       const sum = (of: "looked" | "broken"): number => sumOf(cells.map((cell) => cell[of]));
       return { looked: sum("looked"), broken: sum("broken"), cells, unseen: [] };

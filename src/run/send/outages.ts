@@ -198,13 +198,6 @@ const isAnsweredRead = ({ key, request, answer }: AnsweredExchange): boolean =>
 /** An exchange with a response, from the target or from a gateway. */
 type AnsweredExchange = Exchange & { readonly answer: Answered };
 
-/** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
-interface GatewayErrors {
-  /** Must be called for each response. The times of 502, 503 and 504 can reveal a gateway. */
-  readonly observe: (exchange: AnsweredExchange) => void;
-  readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
-}
-
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
   /** Repeats an earlier GET. Resolves to `true` if the target, not a gateway, responds. */
@@ -212,7 +205,8 @@ interface GatewayErrorsOptions {
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }
 
-function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
+/** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
+function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions) {
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
@@ -230,12 +224,13 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
   };
 
   return {
-    observe: ({ sentMs, answer }) => {
+    /** Must be called for each response. The times of 502, 503 and 504 can reveal a gateway. */
+    observe: ({ sentMs, answer }: AnsweredExchange): void => {
       const gatewayLike = Number(isGatewayError(answer));
       const { headMs } = answer;
       responses.push({ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, others: 1 - gatewayLike });
     },
-    isOfGateway: async (exchange) => {
+    isOfGateway: async (exchange: AnsweredExchange): Promise<boolean> => {
       const endpoint = endpointOf(exchange.request);
       isOwn ||= gatewaySpells(responses) === null;
       if (isOwn || own.has(endpoint)) return false;

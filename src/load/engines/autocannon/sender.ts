@@ -103,16 +103,11 @@ function requestTotals(flows: readonly Flow[], sent: number) {
   return { planned, sent, dropped: 0 };
 }
 
-interface CpuMeter {
-  readonly peak: () => number;
-  readonly end: () => void;
-}
-
 const cpuIntervalMs = 1000;
 /** Minimum interval between two CPU readings. Shorter ones are inaccurate. */
 const minCpuIntervalMs = 200;
 
-function startCpuMeter(): CpuMeter {
+function startCpuMeter() {
   let peak = 0;
   let since = performance.now();
   let used = process.cpuUsage();
@@ -127,11 +122,11 @@ function startCpuMeter(): CpuMeter {
   };
   const timer = setInterval(measure, cpuIntervalMs);
   return {
-    peak: () => {
+    peak: (): number => {
       measure();
       return peak;
     },
-    end: () => clearInterval(timer),
+    end: (): void => clearInterval(timer),
   };
 }
 

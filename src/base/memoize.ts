@@ -39,6 +39,15 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   };
 }
 
+/** Returns the map's value for a key. Makes a value and adds it if there is none. */
+export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;
   return () => (known ??= { value: compute() }).value;

@@ -8,6 +8,7 @@ import {
   type StreamSummary,
 } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
+import { getOrAdd } from "../base/memoize.ts";
 
 /** Maximum number of samples to keep. A run with more requests keeps counts per second instead. */
 export const maxKeptSamples = 150_000;
@@ -26,8 +27,7 @@ export function createSecondCounter(): SecondCounter {
     // Tries the last entry first, because thousands of requests in a row belong to the same second.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
     const name = nameOf(sample.flow, sample.key, second);
-    last = byName.get(name) ?? emptyCounts(sample, second);
-    byName.set(name, last);
+    last = getOrAdd(byName, name, () => emptyCounts(sample, second));
     return last;
   };
   return {

@@ -7,6 +7,7 @@ import { matrixRow, type SampledRequest } from "./sampled-requests.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { Cell, Coverage } from "../../run/judge/finding.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 
 const maxListed = 5;
 
@@ -69,15 +70,14 @@ export function judgeSecondCounts(
   whenNone: string,
 ): JudgeResult {
   const endpoints = new Map(flows.map(({ name, operation }) => [name, operation.kind]));
-  const cells = new Map<string, { readonly of: string; readonly kind: string }>();
+  const cells = new Map<string, Cell>();
   const counter = createCoverageCounter();
   let first: Mismatch | null = null;
   for (const counts of summary) {
     const endpoint = endpoints.get(counts.flow);
     const { checked, broken, mismatch } = check(counts, endpoint);
     const of = matrixRow(endpoint ?? counts.flow, tier, counts.key);
-    const cell = cells.get(of) ?? { of, kind: "all" };
-    cells.set(of, cell);
+    const cell = getOrAdd(cells, of, () => ({ of, kind: "all" }));
     if (checked > broken) counter.add(cell, false, checked - broken);
     if (broken > 0) counter.add(cell, true, broken);
     first ??= mismatch;
@@ -124,14 +124,9 @@ export const bodyJudges: readonly (readonly [clause: string, judge: (facts: Load
 
 function createCoverageCounter() {
   const counts = new Map<Cell, { looked: number; broken: number }>();
-  const opened = (cell: Cell) => {
-    const count = { looked: 0, broken: 0 };
-    counts.set(cell, count);
-    return count;
-  };
   return {
     add: (cell: Cell, isBroken: boolean, count = 1): void => {
-      const kept = counts.get(cell) ?? opened(cell);
+      const kept = getOrAdd(counts, cell, () => ({ looked: 0, broken: 0 }));
       kept.looked += count;
       if (isBroken) kept.broken += count;
     },

@@ -3,6 +3,7 @@ import { type EngineName, type Flow } from "../scenarios.ts";
 import { type Cell } from "../../run/judge/finding.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 
 /** A request of a load, with the earliest possible `sentMs` and the latest possible `headMs` and `endMs`. */
 export interface SampledRequest extends LoadSample, RequestSample {
@@ -79,22 +80,14 @@ export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): numbe
 
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
 
-export function createCellIndex({
-  tier,
-  limits,
-}: Pick<LoadEvidence, "tier" | "limits">): (
-  flow: Flow,
-  answer: Pick<LoadSample, "status" | "limit" | "remaining">,
-) => Cell {
+/** Returns a function that finds the cell of a response. Equal cells are one object. */
+function createCellIndex({ tier, limits }: LoadEvidence) {
   const known = new Map<string, Map<string, Cell>>();
-  return ({ operation, key }, answer) => {
+  return ({ operation, key }: Flow, answer: LoadSample): Cell => {
     const of = matrixRow(operation.kind, tier, key);
     const kind = stateOf(answer, limits);
-    const kinds = known.get(of) ?? new Map<string, Cell>();
-    known.set(of, kinds);
-    const cell = kinds.get(kind) ?? { of, kind };
-    kinds.set(kind, cell);
-    return cell;
+    const kinds = getOrAdd(known, of, () => new Map<string, Cell>());
+    return getOrAdd(kinds, kind, () => ({ of, kind }));
   };
 }
 

@@ -6,6 +6,8 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import { median } from "../../base/statistics/samples.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import { getOrAdd } from "../../base/memoize.ts";
+import { hasTimedOut } from "./retry.ts";
 
 /** Number of response times in each compared group: the first and the latest. */
 const comparedResponses = 3;
@@ -24,13 +26,12 @@ export function createSlowdownDetector() {
 
   const observe = ({ request, answer, sentMs }: Exchange): void => {
     responses += 1;
-    const hasTimedOut = answer.kind === "unanswered" && answer.reason === "silent";
-    if (answer.kind === "unanswered" && !hasTimedOut) return;
+    const isTimeout = hasTimedOut({ answer });
+    if (answer.kind === "unanswered" && !isTimeout) return;
     const path = `${request.method} ${request.url.replace(/[?].*/s, "")}`;
-    const series = paths.get(path) ?? { first: [], latest: [] };
-    paths.set(path, series);
+    const series = getOrAdd(paths, path, () => ({ first: [], latest: [] }));
     const tookMs = (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs;
-    if (series.first.length < comparedResponses && !hasTimedOut) return void series.first.push(tookMs);
+    if (series.first.length < comparedResponses && !isTimeout) return void series.first.push(tookMs);
     series.latest.push(tookMs);
     if (series.latest.length > comparedResponses) series.latest.shift();
     if (series.first.length < comparedResponses || series.latest.length < comparedResponses) return;
@@ -91,20 +92,14 @@ const maxSlotWaits = 75;
 const windowMarginMs = 1000;
 const maxConcurrent = 8;
 
-function createKeyStates(): (key: TargetKey) => KeyPace {
-  const states = new Map<string, KeyPace>();
-  return ({ name }) => {
-    const known = states.get(name);
-    if (known !== undefined) return known;
-    const state: KeyPace = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null, slotWaits: 0 };
-    states.set(name, state);
-    return state;
-  };
+function createKeyPace(): KeyPace {
+  return { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null, slotWaits: 0 };
 }
 
 export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
   const slowdown = createSlowdownDetector();
-  const stateOf = createKeyStates();
+  const states = new Map<string, KeyPace>();
+  const stateOf = ({ name }: TargetKey): KeyPace => getOrAdd(states, name, createKeyPace);
   const limitsFor = (key: TargetKey, state: KeyPace): TierLimits =>
     limitsOf(key) ?? publishedTiers[state.detectedTier ?? "free"];
 

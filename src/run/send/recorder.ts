@@ -3,6 +3,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isLostWithTarget } from "./retry.ts";
 import { isAgentCall, type Sample } from "../../rules/limits/sample.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 
 export type Recorder = ReturnType<typeof startRecorder>;
 
@@ -18,10 +19,7 @@ export function startRecorder() {
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
-    if (key === null) return;
-    const known = samples.get(key);
-    if (known === undefined) samples.set(key, [sample]);
-    else known.push(sample);
+    if (key !== null) getOrAdd(samples, key, () => []).push(sample);
   };
 
   return {

@@ -2,6 +2,7 @@ import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts
 import { isTerminalName } from "../../rules/streams/streams.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 
 /** Shortens deadlines, and finally stops the run, if the target responds late or not at all. */
 export interface TimeoutPolicy {
@@ -50,11 +51,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   let leavesStreamsOpen = false;
   let responseCount = 0;
 
-  const stateOf = (endpoint: string): { hasTimedOut: boolean; longestMs: number } => {
-    const known = endpoints.get(endpoint) ?? { hasTimedOut: false, longestMs: 0 };
-    endpoints.set(endpoint, known);
-    return known;
-  };
+  const stateOf = (endpoint: string) => getOrAdd(endpoints, endpoint, () => ({ hasTimedOut: false, longestMs: 0 }));
 
   const observe = (exchange: Exchange): void => {
     responseCount += 1;

@@ -10,6 +10,7 @@ import {
   shapes,
   type Size,
 } from "./reported-limiters.ts";
+import { getOrAdd } from "../../../base/memoize.ts";
 
 /** The decision about one request, with what the headers report. */
 export interface Decided {
@@ -152,12 +153,7 @@ export function simulatedServer(
   return {
     describe: JSON.stringify({ terms, parts }),
     parts,
-    accountOf: (key) => {
-      const name = isShared ? "all" : key;
-      const account = accounts.get(name) ?? open();
-      accounts.set(name, account);
-      return account;
-    },
+    accountOf: (key) => getOrAdd(accounts, isShared ? "all" : key, open),
   };
 }
 

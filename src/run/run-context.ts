@@ -67,7 +67,7 @@ export function createContext(options: RunContextOptions): ClientContext {
     onLost: (exchange) => {
       recorder.countLost();
       outages.observeResent(exchange);
-      recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+      recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs()));
     },
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
@@ -114,7 +114,7 @@ async function repeatExchange(
     ...(reconnect === null ? {} : { reconnect }),
     ...(since === undefined ? {} : { since }),
   };
-  recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+  recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs()));
   return exchange;
 }
 

@@ -3,14 +3,7 @@ import { type StageContext, unlimitedBudget } from "./run-probe.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { createContext } from "./run-context.ts";
-import {
-  brokenRun,
-  judgeAndRecord,
-  type RunResult,
-  stoppedTooEarly,
-  type UnjudgedReason,
-  unjudgedRun,
-} from "./run-result.ts";
+import { brokenRun, judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/send-request.ts";
 import { describeStop, startStopSignal } from "./time/stop-signal.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
@@ -86,39 +79,32 @@ interface ClientRunOptions extends PartyRunOptions {
   }) => ClientSession;
 }
 
-/** Runs the command of a client, and judges the requests that the client sent. The promise never rejects. */
-export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
-  runParty(options, Infinity, (...run) => runClientProbes(options, ...run));
-
 /** Node's longest timer, so probes have no real deadline. Instead, each run of the client's command has a deadline. */
 const probeDeadlineMs = 2 ** 31 - 1;
 
-async function runClientProbes(
-  options: ClientRunOptions,
-  planned: readonly PlannedProbe[],
-  context: ClientContext,
-  onProbe: (run: ProbeRun) => void,
-): Promise<RunResult> {
-  const { target, open } = options;
-  const { signal, recorder } = context;
-  const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
-  // An interrupt ends the command at once, but the current probe must still return its evidence.
-  const afterProbe = new AbortController();
-  const { runs, stopped } = await executeStages(planned, {
-    ...partyStageContext(context),
-    signal: afterProbe.signal,
-    onProbe: (run) => {
-      onProbe(run);
-      if (signal.aborted) afterProbe.abort(signal.reason);
-    },
-    probeDeadlineMs,
-    perform: (each) => observeProbe(each, session),
+/** Runs the command of a client, and judges the requests that the client sent. The promise never rejects. */
+export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
+  runParty(options, Infinity, async (planned, context, onProbe) => {
+    const { target, open } = options;
+    const { signal, recorder } = context;
+    const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0)), signal });
+    // An interrupt ends the command at once, but the current probe must still return its evidence.
+    const afterProbe = new AbortController();
+    const { runs, stopped } = await executeStages(planned, {
+      ...partyStageContext(context),
+      signal: afterProbe.signal,
+      onProbe: (run) => {
+        onProbe(run);
+        if (signal.aborted) afterProbe.abort(signal.reason);
+      },
+      probeDeadlineMs,
+      perform: (each) => observeProbe(each, session),
+    });
+    const hasRun = runs.some(({ result }) => result.kind !== "skipped");
+    const why = stopped ?? (signal.aborted ? describeStop(signal) : null);
+    if (why !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(why));
+    return { kind: "judged", stopped: why, ...judgeAndRecord(options, context, { target, runs }) };
   });
-  const hasRun = runs.some(({ result }) => result.kind !== "skipped");
-  const why = stopped ?? (signal.aborted ? describeStop(signal) : null);
-  if (why !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(why));
-  return { kind: "judged", stopped: why, ...judgeAndRecord(options, context, { target, runs }) };
-}
 
 function observeProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {
   if (probe.observe === undefined) throw new Error(`the probe "${probe.name}" judges no client`);
@@ -136,40 +122,31 @@ const maxRunMs = 20 * 60_000;
 
 /** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */
 export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =>
-  runParty(options, maxRunMs, (...run) => runDeliveryProbes(options, ...run));
-
-async function runDeliveryProbes(
-  options: DeliveryRunOptions,
-  planned: readonly PlannedProbe[],
-  context: ClientContext,
-  onProbe: (run: ProbeRun) => void,
-): Promise<RunResult> {
-  const { target } = options;
-  const { signal, recorder, transport } = context;
-  signal.addEventListener("abort", () => void transport.close(), { once: true });
-  const sender = openSender(options, context);
-  const { runs, stopped } = await executeStages(planned, {
-    ...partyStageContext(context),
-    onProbe,
-    perform: (each) => deliverProbe(each, sender),
+  runParty(options, maxRunMs, async (planned, context, onProbe) => {
+    const { target } = options;
+    const { signal, recorder, transport } = context;
+    signal.addEventListener("abort", () => void transport.close(), { once: true });
+    const sender = openSender(options, context);
+    const { runs, stopped } = await executeStages(planned, {
+      ...partyStageContext(context),
+      onProbe,
+      perform: (each) => deliverProbe(each, sender),
+    });
+    const firstLoss = recorder.recorded()[0]?.answer;
+    if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
+      return unjudgedRun(options, context, {
+        kind: "nothing to judge",
+        why: "unreachable",
+        sentence: stopped ?? describeSilence(target, firstLoss.detail),
+      });
+    return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
   });
-  const firstLoss = recorder.recorded()[0]?.answer;
-  if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
-    return unjudgedRun(options, context, unreachableReceiver(stopped ?? describeSilence(target, firstLoss.detail)));
-  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
-}
 
 const hasAnswered = ({ recorder }: ClientContext): boolean =>
   recorder.recorded().some(({ answer }) => answer.kind === "answered");
 
 const describeSilence = ({ baseUrl }: Target, detail: string): string =>
   `The receiver at ${baseUrl} does not respond: ${detail}`;
-
-const unreachableReceiver = (sentence: string): UnjudgedReason => ({
-  kind: "nothing to judge",
-  why: "unreachable",
-  sentence,
-});
 
 function deliverProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<unknown> {
   if (probe.deliver === undefined) throw new Error(`the probe "${probe.name}" judges no receiver`);
@@ -193,7 +170,7 @@ function openSender(
       ...(pace && { pace }),
     });
     const exchange = { ...(await pending.finished), since: "1.2" };
-    recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+    recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs()));
     const { answer } = exchange;
     if (answer.kind === "unanswered" && (answer.reason === "unreachable" || isSilentFromStart(answer)))
       throw new TargetUnavailable(describeSilence(target, answer.detail));

@@ -238,10 +238,7 @@ async function discoverOrExplain(
     );
   try {
     const discovered = await discoverTarget(client, target, readOnly);
-    if (signal.aborted) return stopped();
-    return discovered.kind === "ready" || discovered.why === "unreachable"
-      ? discovered
-      : stoppedTooEarly(discovered.sentence);
+    return signal.aborted ? stopped() : discovered;
   } catch (error) {
     if (signal.aborted) return stopped();
     if (error instanceof TargetLost) return stoppedTooEarly({ why: "nothing judged", because: error.message });

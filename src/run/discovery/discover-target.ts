@@ -6,13 +6,13 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import type { Client } from "../send/client.ts";
 import { isSegment } from "../../base/http.ts";
 import { type AgentWithoutPath, isBudgetExhausted } from "../skip-reason.ts";
+import type { UnjudgedReason } from "../run-result.ts";
 import type { Discovery, ProbeContext } from "../probe.ts";
 import { seededNumbers } from "../../base/numbers.ts";
 
 export type DiscoveryResult =
   | { readonly kind: "ready"; readonly discovery: Discovery; readonly target: Target }
-  | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
-  | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
+  | (UnjudgedReason & { readonly sentence: string | AgentWithoutPath });
 
 /** Maximum number of listed agents among which discovery chooses, if the user named no agent. */
 const maxCandidates = 5;
@@ -22,11 +22,7 @@ const listPath = "/agents?page=1&limit=2";
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
-    return {
-      kind: "nothing to judge",
-      why: "agent without a path",
-      sentence: { why: "agent without a path", agent: named },
-    };
+    return { kind: "nothing to judge", why: "stopped", sentence: { why: "agent without a path", agent: named } };
   const listing = await client.send("GET", listPath);
   if (listing.answer.kind === "unanswered") return nothingToJudge(describeUnreachable(target, listing));
   const usage = await client.send("GET", "/usage");

@@ -164,7 +164,7 @@ async function runProbesAndJudge(
   { discovery, target: discovered }: ReadyTarget,
   { receiver, watch }: { readonly receiver: ReturnType<typeof receiverOnDemand>; readonly watch: DisturbanceWatch },
 ): Promise<RunResult> {
-  const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
+  const { recorder, pacer, time, signal, readOnly, fast, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // Finding agents means invoking them: forbidden in a read-only run, and too costly for a key with few requests.
@@ -180,18 +180,12 @@ async function runProbesAndJudge(
   const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow, fast });
   options.onPlan?.(planned.length, target);
   const execution = {
+    ...context,
     target,
     discovery,
     client,
-    recorder,
-    pacer,
-    outages: context.outages,
     receiver: receiver.open,
-    time,
-    signal,
-    readOnly,
     coverageSeed: options.coverageSeed ?? defaultCoverageSeed,
-    maxWaitMs,
     budget: startRequestBudget(context),
     pendingRequests,
     onProbe: (run: ProbeRun) => options.onProbe?.(run),

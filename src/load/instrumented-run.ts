@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { is2xx } from "../base/http.ts";
+import { is2xx, isKeyRefusal } from "../base/http.ts";
 import type { KeyRole, Scenario } from "./scenarios.ts";
 import { type Delivery, deliveryJson, hasValidSignature } from "../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
@@ -9,7 +9,7 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
-import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./judge/target-loss.ts";
+import { type KeyRefusal, keyRefusalIn } from "./judge/target-loss.ts";
 import { agentPath } from "../run/send/client.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";

@@ -92,6 +92,16 @@ export class SkipError extends Error {
   }
 }
 
+/** Returns `instead` if the promise rejects with a {@link SkipError}, or if the run is stopped. */
+export async function orIfSkipped<T>(promise: Promise<T>, instead: T, signal: AbortSignal): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof SkipError || signal.aborted) return instead;
+    throw error;
+  }
+}
+
 /** Thrown if a wait is longer than the remaining waiting time. Also thrown if the test clock cannot be advanced. */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";

@@ -1,4 +1,5 @@
 import { type HarnessLimit, harnessLimitOf } from "../../base/harness-limit.ts";
+import { isKeyRefusal } from "../../base/http.ts";
 import type { Client } from "../../run/send/client.ts";
 import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
@@ -85,11 +86,14 @@ async function checkHealth(target: Target, agent: string, client: Client): Promi
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });
   if (answer.kind === "unanswered")
-    throw nothingToLoad(
-      `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
-    );
-  if (answer.status === 401 || answer.status === 403)
-    throw nothingToLoad(
-      `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
-    );
+    return {
+      kind: "nothing to load",
+      sentence: `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
+    };
+  if (isKeyRefusal(answer.status))
+    return {
+      kind: "nothing to load",
+      sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
+    };
+  return { kind: "ready", target, used: new Map() };
 }

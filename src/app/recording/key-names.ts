@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http.ts";
+import { is2xx, isKeyRefusal } from "../../base/http.ts";
 import { type Exchange, type Header, statusOf, type Body } from "../../evidence/exchange.ts";
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import { headerValue } from "./har-body.ts";
@@ -79,9 +79,9 @@ export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infi
       if (key.kind === "none") return { ...exchange, key: null };
       const entry = key.kind === "hidden" ? null : entryOf(key);
       if (entry === null) return { ...exchange, key: hiddenKeyName };
-      const status = statusOf(exchange) ?? 0;
+      const status = statusOf(exchange);
       entry.isAccepted ||= is2xx(status);
-      entry.isRefused ||= status === 401 || status === 403;
+      entry.isRefused ||= isKeyRefusal(status);
       return { ...exchange, key: entry.name };
     },
     /** Returns the keys found so far. A key counts as usable if it got a 2xx, and neither a 401 nor a 403. */

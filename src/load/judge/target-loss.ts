@@ -1,4 +1,4 @@
-import { is2xx, isGatewayStatus } from "../../base/http.ts";
+import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
@@ -107,8 +107,6 @@ function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEnd
 
 /** A key that worked at first and then was refused until the end, as if it had been revoked. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
-
-export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /** Finds a key that worked at first and was refused later. The caller must confirm this with a health request. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {

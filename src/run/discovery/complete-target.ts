@@ -10,7 +10,7 @@ import {
   withDetectedTier,
 } from "../../target/target.ts";
 import { agentPath, type Client } from "../send/client.ts";
-import { SkipError } from "../skip-reason.ts";
+import { orIfSkipped } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -77,15 +77,11 @@ export async function withDerivedRoles(
   for (const { role, source, requestFields, isFulfilled } of derivableRoles) {
     const agent = target.agents[source];
     if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
-    try {
-      if (await isFulfilled(client, agent, requestFields, time))
-        assigned = {
-          ...assigned,
-          roleAssignments: { ...assigned.roleAssignments, [role]: { agent, body: requestFields, path: null } },
-        };
-    } catch (error) {
-      if (!(signal.aborted || error instanceof SkipError)) throw error;
-    }
+    if (await orIfSkipped(isFulfilled(client, agent, requestFields, time), false, signal))
+      assigned = {
+        ...assigned,
+        roleAssignments: { ...assigned.roleAssignments, [role]: { agent, body: requestFields, path: null } },
+      };
   }
   return assigned;
 }
@@ -134,7 +130,7 @@ const maxQuickMs = 3000;
 /** Real time to wait before the next agent is invoked. `lastMs` is the wait after the last agent. */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
-export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
+export const respondsQuickly = (exchange: Exchange): boolean => responseTimeMs(exchange) <= maxQuickMs;
 
 const hasShortBody = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxResponseBytes);
@@ -167,18 +163,16 @@ export async function withWebhookAgent(
     pending.push(response);
     return response;
   };
-  try {
+  const findAgent = async (): Promise<string | null> => {
     const { answering, remembering } = target.agents;
     const known = remembering === undefined || remembering === answering ? [] : [remembering];
     const suitable = await findWebhookAgent(known, invoke, timeouts);
-    if (suitable !== null) return resultWith(suitable);
+    if (suitable !== null) return suitable;
     const first = othersIn(discovery.listing);
     const listed = first.length > 0 ? first : othersIn(await client.send("GET", "/agents?page=1&limit=20"));
-    return resultWith(await findWebhookAgent(listed, invoke, timeouts));
-  } catch (error) {
-    if (!(signal.aborted || error instanceof SkipError)) throw error;
-  }
-  return resultWith(null);
+    return findWebhookAgent(listed, invoke, timeouts);
+  };
+  return resultWith(await orIfSkipped(findAgent(), null, signal));
 }
 
 interface InvokedAgent {
@@ -233,14 +227,12 @@ export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] 
 
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
-  try {
-    for (const key of keysOfUnknownTier(target, client.key)) {
-      const tier = tierInUsageResponse(await client.since("1.1").as(key).send("GET", "/usage"), target);
-      for (const { name } of Object.values(target.keys).filter((each) => each.key === key.key))
-        known = withDetectedTier(known, name, tier);
-    }
-  } catch (error) {
-    if (!(signal.aborted || error instanceof SkipError)) throw error;
+  for (const key of keysOfUnknownTier(target, client.key)) {
+    const usage = await orIfSkipped(client.since("1.1").as(key).send("GET", "/usage"), null, signal);
+    if (usage === null) break;
+    const tier = tierInUsageResponse(usage, target);
+    for (const { name } of Object.values(target.keys).filter((each) => each.key === key.key))
+      known = withDetectedTier(known, name, tier);
   }
   return known;
 }

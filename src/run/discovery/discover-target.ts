@@ -4,7 +4,7 @@ import { getPath } from "../../base/json.ts";
 import { errorCodes, healthStatuses } from "../../spec/events-and-errors.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import type { Client } from "../send/client.ts";
-import { isSegment } from "../../base/http.ts";
+import { isKeyRefusal, isSegment } from "../../base/http.ts";
 import { type AgentWithoutPath, isBudgetExhausted } from "../skip-reason.ts";
 import type { UnjudgedReason } from "../run-result.ts";
 import type { Discovery, ProbeContext } from "../probe.ts";
@@ -32,7 +32,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   for (const agent of candidates) health.push(await client.health(agent));
   const found = { listing, usage, again, health, invoked: null };
   if (!implementsInterface(found)) return nothingToJudge(describeOtherApi(target, found));
-  if (refusesKey(listing) && refusesKey(usage)) return nothingToJudge(describeRefusedKey(listing, client));
+  if (isKeyRefusal(statusOf(listing)) && isKeyRefusal(statusOf(usage)))
+    return nothingToJudge(describeRefusedKey(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", discovery: found, target };
   const agents = sortByHealth(candidates, health);
   const invoked = readOnly ? null : await findAnsweringAgent(client, agents, isWorking);
@@ -99,7 +100,6 @@ function implementsInterface({ listing, usage, health }: Discovery): boolean {
 
 const isDocumentedCode = (code: unknown): boolean => typeof code === "string" && Object.hasOwn(errorCodes, code);
 const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) => each === status);
-const refusesKey = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
 
 function describeRefusedKey(listing: Exchange, client: Client): string {
   const code = getPath(getPath(bodyJson(listing), "error"), "code");
@@ -112,7 +112,7 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
   const [location] = headerValues(listing, "Location");
   if (status >= 300 && status < 400 && location !== undefined)
     return `${target.baseUrl} redirects to ${location.slice(0, 200)}. The harness follows no redirect: give the final address.`;
-  if (status === 401 || status === 403)
+  if (isKeyRefusal(status))
     return `The target refuses GET /agents (${status}), and not with an error of the Agent Hosting Service Interface. Check the base URL and the API key.`;
   const [type] = headerValues(listing, "Content-Type");
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents returns ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither the list nor usage nor health looks like one. Check the base URL.${describeProxy(target)}`;

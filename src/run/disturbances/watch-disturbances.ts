@@ -2,11 +2,12 @@ import type { Target } from "../../target/target.ts";
 import type { ProbeRun } from "../plan/plan.ts";
 import type { Client } from "../send/client.ts";
 import type { Recorder } from "../send/recorder.ts";
-import { SkipError } from "../skip-reason.ts";
+import { orIfSkipped } from "../skip-reason.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 import { announceRun } from "./other-runs.ts";
 import { findForeignUse } from "./foreign-use.ts";
+import { isKeyRefusal } from "../../base/http.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -109,7 +110,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
     ended: (run) => void endings.set(run, time.now()),
     endedMs: (run) => endings.get(run) ?? Infinity,
     find: async (known, { client, recorder, signal }, limitsBroken) => {
-      const refused = await noneIfSkipped(findRefusedKeys(known, client, recorder), signal);
+      const refused = await orIfSkipped(findRefusedKeys(known, client, recorder), [], signal);
       const ofRuns = [...refused, ...(stalls?.all() ?? []), ...shared()];
       const isInDoubt = announces && !isSimulated && ofRuns.length === 0 && limitsBroken();
       const agent = known.agents.answering;
@@ -117,7 +118,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
       const keys = Object.values(known.keys).filter(
         ({ name, expired }) => !expired && recorder.samplesOf(name).length > 0,
       );
-      return noneIfSkipped(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }), signal);
+      return orIfSkipped(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }), [], signal);
     },
     close: () => {
       stalls?.close();
@@ -125,14 +126,6 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
     },
   };
 }
-
-const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Promise<Disturbance[]> =>
-  finding.catch((error: unknown) => {
-    if (error instanceof SkipError || signal.aborted) return [];
-    throw error;
-  });
-
-const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /** Finds keys that the target accepted before and now always refuses, such as revoked ones. */
 async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
@@ -144,7 +137,7 @@ async function findRefusedKeys(target: Target, client: Client, recorder: Recorde
     if (fromMs === null || earlier === undefined) continue;
     const { pathname, search } = new URL(earlier.request.url);
     const again = await client.as(key).send("GET", pathname + search, { fromOrigin: true, unpaced: true });
-    if (isRefusal(statusOf(again))) found.push({ kind: "key refused", key: key.name, fromMs });
+    if (isKeyRefusal(statusOf(again))) found.push({ kind: "key refused", key: key.name, fromMs });
   }
   return found;
 }
@@ -157,9 +150,9 @@ const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
 function refusedSince(samples: readonly Sample[]): number | null {
-  const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));
+  const accepted = samples.filter(({ status }) => status !== null && !isKeyRefusal(status));
   if (!accepted.some(isAdmitted)) return null;
   const lastMs = accepted.reduce((latest, { sentMs }) => Math.max(latest, sentMs), -Infinity);
-  const refused = samples.filter(({ status, headMs }) => isRefusal(status) && headMs >= lastMs);
+  const refused = samples.filter(({ status, headMs }) => isKeyRefusal(status) && headMs >= lastMs);
   return refused.length === 0 ? null : refused.reduce((first, { headMs }) => Math.min(first, headMs), Infinity);
 }

@@ -4,12 +4,11 @@ import { hourMs, minuteMs } from "../../base/duration.ts";
 import { hourModels, minuteModels, type LimiterShape } from "../../rules/limits/admission/models.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import {
-  type AdmissionClause,
   breachedClause,
   formatCounts,
   maxAdmittedWithin,
   judgeEachKey,
-  toBreachResult,
+  judgeUnlessOtherBreach,
 } from "./breach-clause.ts";
 import { type KeyFacts, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type JudgeResult, unproven } from "./finding.ts";
@@ -17,17 +16,6 @@ import { isRefused } from "../../rules/limits/sample.ts";
 
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
-
-const judgeUnlessOtherBreach =
-  (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
-  (facts: LoadFacts): JudgeResult =>
-    judgeEachKey(facts, (use) => {
-      const broken = breachedClause(use, facts);
-      if (broken === null) return judge(use, facts);
-      return broken.clause === clause
-        ? toBreachResult(broken.judged, use, facts)
-        : unproven(`another limit is broken already (${broken.clause})`);
-    });
 
 const maxWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>

@@ -4,7 +4,7 @@ import { type Decision, type History, requestsIn } from "../../rules/limits/admi
 import { decideVerdict } from "../../rules/limits/admission/judge.ts";
 import { breachSide, maxInClosedWindow } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
-import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
+import { describeRequests, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
@@ -66,10 +66,22 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
   );
 
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
-  const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
+  const all = keysIn(facts).map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
 }
+
+/** Creates the judge of a clause about each key. If a key breaks another clause, this one is unproven. */
+export const judgeUnlessOtherBreach =
+  (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
+  (facts: LoadFacts): JudgeResult =>
+    judgeEachKey(facts, (use) => {
+      const broken = breachedClause(use, facts);
+      if (broken === null) return judge(use, facts);
+      return broken.clause === clause
+        ? toBreachResult(broken.judged, use, facts)
+        : unproven(`another limit is broken already (${broken.clause})`);
+    });
 
 /** How an invoke or a stream ended. `left`: the client disconnected before the end. */
 export type RequestEnding = "left stream" | "left invoke" | "failed" | "completed";

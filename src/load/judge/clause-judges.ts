@@ -7,8 +7,7 @@ import type { JudgeResult } from "./finding.ts";
 import { hasEnding } from "./breach-clause.ts";
 import * as admission from "./admission.ts";
 import * as headers from "./headers.ts";
-import * as health from "./isolation.ts";
-import * as keyIsolation from "./isolation.ts";
+import * as isolation from "./isolation.ts";
 import * as refusals from "./refusals.ts";
 import * as remaining from "./remaining.ts";
 import * as slots from "./slots.ts";
@@ -47,7 +46,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-6": [counts(slots.judgeMinConcurrent)],
   "LIM-7": [counts(admission.judgeBurst)],
   "LIM-8": [counts(admission.observeBurst)],
-  "LIM-9": [counts(keyIsolation.judgeKeyIsolation)],
+  "LIM-9": [counts(isolation.judgeKeyIsolation)],
   "LIM-10": [counts(admission.judgeInvokeIsLimited)],
   "LIM-11": [counts(remaining.judgeStreamCounts)],
   "LIM-12": [each(refusals.judgeOnlyRefusals)],
@@ -73,8 +72,8 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HDR-15": [each(headers.judgeResetAfterFalls)],
   "HDR-17": [each(headers.judgeRefusedRemaining)],
   "HDR-19": [each(remaining.judgeAdmittedAfterZero)],
-  "HLT-15": [each(health.judgeHealthWhileExhausted)],
-  "HLT-16": [counts(health.judgeHealthIsFree)],
+  "HLT-15": [each(isolation.judgeHealthWhileExhausted)],
+  "HLT-16": [counts(isolation.judgeHealthIsFree)],
   "SSE-1": [each(streams.judgeStreamStatus)],
   ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(streams.judgeEventOrder(rule))]])),
   "SSE-11": [each(streams.judgeIndexes)],
@@ -113,7 +112,7 @@ export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly sce
       scenarios: "all",
       applies: ({ evidence }) => evidence.latency.refused.count > 0,
     },
-    "neighbour-latency": { restsOn: "pace", judge: keyIsolation.judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
+    "neighbour-latency": { restsOn: "pace", judge: isolation.judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
     "memory-drift": { restsOn: "counts", judge: soak.judgeMemory, scenarios: ["soak"] },
     "latency-drift": { restsOn: "pace", judge: soak.judgeLatencyDrift, scenarios: ["soak"] },
     "stream-times": {

@@ -116,6 +116,8 @@ export interface LoadFacts {
   readonly second: KeyFacts | null;
 }
 
+export const keysIn = ({ main, second }: LoadFacts): KeyFacts[] => (second === null ? [main] : [main, second]);
+
 /** Whether the evidence has counts per second instead of single requests, as after a long run. */
 export const hasCountsOnly = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>
   evidence.requests.length === 0 && evidence.summary.length > 0;

@@ -4,7 +4,7 @@ import { firstRequirements, laterSet, type RequirementSet } from "../../spec/cla
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
-import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";
+import { factsOf, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
 export const claimableClauses: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
@@ -119,10 +119,8 @@ function generatorFinding(facts: LoadFacts): LoadFinding[] {
 
 function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
-  const { main, second } = facts;
-  const uses: KeyFacts[] = second === null ? [main] : [main, second];
   const known = new Set(claimed.flatMap(({ kind, clause }) => (kind === "breach" && clause !== null ? [clause] : [])));
-  return uses.flatMap((use): LoadFinding[] => {
+  return keysIn(facts).flatMap((use): LoadFinding[] => {
     const broken = breachedClause(use, facts);
     if (broken === null || isKnown(broken.clause, known, use)) return [];
     known.add(broken.clause);

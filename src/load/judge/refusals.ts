@@ -14,7 +14,8 @@ import {
 } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { judgeEachKey } from "./breach-clause.ts";
-import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, type LoadFacts } from "./facts.ts";
+import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
+import { limitedFlows } from "./validity.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { judgeResponses } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
@@ -56,13 +57,9 @@ export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   });
 }
 
-function judgeBySecondCounts({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
-  const turns = new Set(
-    flows
-      .filter(({ operation: { kind, agent } }) => ["invoke", "stream"].includes(kind) && agent !== "failing")
-      .map(({ name }) => name),
-  );
-  const slots = summary.filter(({ flow }) => turns.has(flow));
+function judgeBySecondCounts({ evidence }: LoadFacts): JudgeResult {
+  const turns = limitedFlows(evidence);
+  const slots = evidence.summary.filter(({ flow }) => turns.has(flow));
   const failed = sumOf(slots.map((slot) => slot.failed));
   if (sumOf(slots.map((slot) => slot.refused)) === 0) return unproven("nothing was refused");
   if (failed > 0) return breach("nothing but 200 and 429", `${failed} answers with another status`);
@@ -194,13 +191,8 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
-  const uses = new Map(
-    [main, ...(second === null ? [] : [second])].map((use) => [
-      use.key as string,
-      notForSlotsOf(use, limits.concurrent),
-    ]),
-  );
+export function cannotBeConcurrency(facts: LoadFacts): (refusal: SampledRequest) => boolean {
+  const uses = new Map(keysIn(facts).map((use) => [use.key as string, notForSlotsOf(use, facts.limits.concurrent)]));
   return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
 }
 

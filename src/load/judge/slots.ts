@@ -4,6 +4,7 @@ import {
   breachedClause,
   formatCounts,
   judgeEachKey,
+  judgeUnlessOtherBreach,
   toBreachResult,
   type RequestEnding,
   endingOf,
@@ -74,16 +75,11 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
 }
 
 /** Judges LIM-6: the server admits at least as many concurrent requests as the key's tier publishes. */
-export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
-  return judgeEachKey(facts, (use) => {
-    const broken = breachedClause(use, facts);
-    if (broken?.clause === "LIM-6") return toBreachResult(broken.judged, use, facts);
-    if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
-    const { count } = maxHeld(use.history.decisions);
-    if (count >= facts.limits.concurrent) return holds(`${count} held a slot at once`);
-    return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
-  });
-}
+export const judgeMinConcurrent = judgeUnlessOtherBreach("LIM-6", (use, { limits: { concurrent } }) => {
+  const { count } = maxHeld(use.history.decisions);
+  if (count >= concurrent) return holds(`${count} held a slot at once`);
+  return unproven(`at most ${count} of ${concurrent} slots were certainly held at once`);
+});
 
 /**
  * Creates a judge of LIM-17 or SSE-27: an ended request frees its concurrency slot. `endings` selects the requests to

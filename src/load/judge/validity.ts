@@ -69,12 +69,17 @@ function targetProblem(evidence: LoadEvidence): string | null {
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }
 
-function limitedCountsOf({ flows, requests, summary }: LoadEvidence): LimitedCounts {
-  const limited = new Set(
+/** Returns the names of the flows whose requests a rate limit counts. Leaves out those that fail on purpose. */
+export const limitedFlows = ({ flows }: LoadEvidence): ReadonlySet<string> =>
+  new Set(
     flows
       .filter(({ operation: { kind, agent } }) => (kind === "invoke" || kind === "stream") && agent !== "failing")
       .map(({ name }) => name),
   );
+
+function limitedCountsOf(evidence: LoadEvidence): LimitedCounts {
+  const { requests, summary } = evidence;
+  const limited = limitedFlows(evidence);
   const counts: LimitedCounts = { answered: 0, refused: 0, failed: 0, unanswered: 0 };
   for (const { flow, status, left } of requests) {
     if (!limited.has(flow) || (status === null && left)) continue;

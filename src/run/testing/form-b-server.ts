@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
+import type { Target } from "../../target/target.ts";
+import { aKey, aTarget } from "./values.ts";
 
 /** A running `form_b_server.py`, by another author, with the second form of error bodies, as a target. */
 export interface FormBServer {
@@ -49,24 +50,14 @@ async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Pro
   return (JSON.parse(line) as { port: number }).port;
 }
 
-const unusedKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
-  ...defaultKeyTraits,
-  name,
-  key,
-  variable: "CONFORMANCE_API_KEY",
-  fresh: true,
-  ...traits,
-});
-
-const targetAt = (port: number): Target => ({
-  ...defaultTargetTraits,
-  name: "form B",
-  baseUrl: `http://127.0.0.1:${port}/v1`,
-  keys: {
-    main: unusedKey("main", keys.main.key, { tier: keys.main.tier }),
-    second: unusedKey("second", keys.second.key, { tier: keys.second.tier }),
-    old: unusedKey("old", expiredKey, { expired: true }),
-  },
-  agents: { answering: "parrot", streaming: "parrot", slow: "tortoise", slowStreaming: "tortoise" },
-  agentSource: "named",
-});
+const targetAt = (port: number): Target =>
+  aTarget(`http://127.0.0.1:${port}/v1`, {
+    name: "form B",
+    keys: {
+      main: aKey({ ...keys.main, name: "main", fresh: true }),
+      second: aKey({ ...keys.second, name: "second", fresh: true }),
+      old: aKey({ name: "old", key: expiredKey, fresh: true, expired: true }),
+    },
+    agents: { answering: "parrot", streaming: "parrot", slow: "tortoise", slowStreaming: "tortoise" },
+    agentSource: "named",
+  });

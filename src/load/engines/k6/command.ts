@@ -122,20 +122,12 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-export interface Segments {
-  /** Parts of the load, such as `0:1/2` (the first half). Each k6 process sends one part. */
-  readonly parts: readonly string[];
-  /**
-   * The bounds of all segments, separated by commas, e.g. `0,1/2,1` for two segments. Value of k6's
-   * `--execution-segment-sequence`.
-   */
-  readonly sequence: string;
-}
-
-export function segmentsOf(count: number): Segments {
+export function segmentsOf(count: number) {
   const points = Array.from({ length: count + 1 }, (_, at) => segmentBound(at, count));
   return {
+    /** Parts of the load, such as `0:1/2` (the first half). Each k6 process sends one part. */
     parts: points.slice(1).map((end, at) => `${points[at]}:${end}`),
+    /** The bounds of all segments, e.g. `0,1/2,1` for two. Value of k6's `--execution-segment-sequence`. */
     sequence: points.join(","),
   };
 }

@@ -7,7 +7,7 @@ import {
   type StreamSummary,
 } from "../../../evidence/load-evidence.ts";
 import { toMicroseconds } from "../../load-sample.ts";
-import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../second-counts.ts";
+import { type CollectedSamples, createSampleCollector } from "../../second-counts.ts";
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
@@ -21,17 +21,12 @@ export interface CollectedLines extends CollectedSamples {
   readonly end: EndLine | null;
 }
 
-export interface LineCollector {
-  /** Reads a line of k6's output. Returns false if no script of this package wrote the line. */
-  readonly take: (line: string) => boolean;
-  readonly counts: Readonly<RequestCounts>;
-  readonly collected: () => CollectedLines;
-}
-
 /** A request counts as late if it is sent more than this many milliseconds after its planned time. */
 const LATE_MS = 100;
 
-export function createLineCollector(): LineCollector {
+export type LineCollector = ReturnType<typeof createLineCollector>;
+
+export function createLineCollector() {
   const samples = createSampleCollector();
   const failures = new Map<string, number>();
   let end: EndLine | null = null;
@@ -49,13 +44,14 @@ export function createLineCollector(): LineCollector {
   };
   return {
     counts: samples.counts,
-    take: (text) => {
+    /** Reads a line of k6's output. Returns false if no script of this package wrote the line. */
+    take: (text: string): boolean => {
       const line = readLine(text);
       if (line?.load === "sample") takeSample(line);
       if (line?.load === "end") end = line;
       return line !== null;
     },
-    collected: () => {
+    collected: (): CollectedLines => {
       const { sent } = samples.counts;
       return { ...samples.collected(), sent, late, span: sent === 0 ? null : { fromMs, toMs }, failures, end };
     },

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { histogramsOf, mergeHistograms, percentileUs } from "./histogram.ts";
+import { countBySecond, histogramsOf, maxKeptSamples, mergeHistograms, percentileUs } from "./sample-collector.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../evidence/load-evidence.ts";
 import { mergeEvidence } from "./merge.ts";
-import { maxKeptSamples, countBySecond } from "./second-counts.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
 
 const first = evidenceOf([sample({ sentMs: 1000, remaining: 9 }), sample({ sentMs: 3000, remaining: 7 })], {

@@ -1,7 +1,6 @@
-import { mergeHistograms } from "./histogram.ts";
+import { countBySecond, maxKeptSamples, mergeHistograms, mergeSecondCounts } from "./sample-collector.ts";
 import { targetTime } from "./judge/target-time.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
-import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /** Merges the evidence of processes that shared a load. Their clocks differ by at most `clocksApartMs`. */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {

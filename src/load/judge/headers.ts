@@ -1,12 +1,12 @@
 import { is2xx } from "../../base/http.ts";
 import { sumOf } from "../../base/numbers.ts";
-import type { SecondCounts } from "../../evidence/load-evidence.ts";
 import { type HeaderRule, isHourLimit, missingHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
 import { allRateHeaders, headerFormClauseOf } from "../../spec/headers.ts";
 import { resetMismatch, isKeyAccepted, judgeTimeLeft } from "../../rules/limits/reset-headers.ts";
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { hasKnownHeaders } from "../load-sample.ts";
+import type { HeadCounts } from "../sample-collector.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { cannotBeConcurrency } from "./refusals.ts";
@@ -26,8 +26,6 @@ const judgeEachHead =
       facts,
       noHeaders,
     );
-
-type HeadCounts = SecondCounts["heads"][number];
 
 /** Judges headers by counts per second. The evidence of a long run does not keep each response. */
 const judgeHeadCounts = (

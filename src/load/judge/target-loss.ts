@@ -2,6 +2,7 @@ import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
+import type { HeadCounts } from "../sample-collector.ts";
 
 /** When and why the load lost the target, for example through a crash. */
 export interface TargetLoss {
@@ -82,7 +83,7 @@ const hasHeaders = (sample: LoadSample): boolean =>
 /** Whether a response looks like one of a gateway: a typical gateway status and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
-const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
+const areGatewayLike = ({ status, answered, lacking, malformed }: HeadCounts): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {

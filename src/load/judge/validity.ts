@@ -1,4 +1,4 @@
-import { latencyGroupOf } from "../histogram.ts";
+import { latencyGroupOf } from "../sample-collector.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
 import { interruptedByUser } from "../target-watch.ts";

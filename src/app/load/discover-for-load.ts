@@ -86,14 +86,11 @@ async function checkHealth(target: Target, agent: string, client: Client): Promi
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });
   if (answer.kind === "unanswered")
-    return {
-      kind: "nothing to load",
-      sentence: `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
-    };
+    throw nothingToLoad(
+      `No answer from ${target.baseUrl}: ${answer.detail}. Is the server running, and the address right?`,
+    );
   if (isKeyRefusal(answer.status))
-    return {
-      kind: "nothing to load",
-      sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
-    };
-  return { kind: "ready", target, used: new Map() };
+    throw nothingToLoad(
+      `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
+    );
 }

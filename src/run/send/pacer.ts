@@ -139,10 +139,6 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     return counted < perMinute ? 0 : Math.max(1, (oldest ?? now) + minuteMs + windowMarginMs - now);
   };
 
-  const observe = (key: TargetKey, sample: Sample): void => {
-    if (sample.kind !== "health" && sample.status !== null) updateState(stateOf(key), sample, time.targetMs());
-  };
-
   const hasLostSlots = (key: TargetKey): boolean => stateOf(key).slotWaits >= maxSlotWaits;
   const awaitSlot = async (key: TargetKey): Promise<void> => {
     if (hasLostSlots(key)) return;
@@ -153,7 +149,9 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   return {
     slowdown,
     acquire,
-    observe,
+    observe: (key, sample) => {
+      if (sample.kind !== "health" && sample.status !== null) updateState(stateOf(key), sample, time.targetMs());
+    },
     awaitSlot,
     hasLostSlots,
     availableRequests: (key) => availableNow(stateOf(key), limitsFor(key, stateOf(key)), time.targetMs()),

@@ -1,7 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
 import { type LoadRun, trialInstance, trialSuite } from "../model/load-results.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { Outcome, Report, ReportFinding, RowLevel } from "../model/report.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { hasInvalidLoad, reportVerdict, runEndOf, totalsOf } from "../model/verdict.ts";
 import { profileResultsOf } from "../model/profiles.ts";
@@ -77,6 +77,24 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   outcome: "pass",
   ...finding,
 });
+
+const usualLevels = {
+  pass: "must",
+  fail: "must",
+  warning: "should",
+  note: "advisory",
+  observed: "gap",
+  skipped: "must",
+  error: "must",
+} as const satisfies Record<Outcome, RowLevel>;
+
+/** Creates a finding whose level is the usual one of its outcome. */
+export const sampleResult = (
+  outcome: Outcome,
+  clause: string,
+  suite: string,
+  fields: Partial<ReportFinding> = {},
+): ReportFinding => sampleFinding({ outcome, clause, suite, level: usualLevels[outcome], ...fields });
 
 /** Returns the fields by which a finding names its load trial. */
 export function trialFields(

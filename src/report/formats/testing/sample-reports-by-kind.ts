@@ -3,15 +3,14 @@ import {
   sampleDelivery,
   sampleExchange,
   sampleFinding,
-  trialFields,
   sampleLoadRun,
   sampleReport,
+  sampleResult,
+  trialFields,
 } from "../../testing/sample.ts";
 
-const passed = sampleFinding({ check: "SSE-4", clause: "SSE-4" });
-const failed = sampleFinding({
-  clause: "SSE-5",
-  outcome: "fail",
+const passed = sampleFinding({ clause: "SSE-4" });
+const failed = sampleResult("fail", "SSE-5", "Stream", {
   expected: "one end",
   actual: "two ends",
   evidence: ["x1"],
@@ -32,55 +31,19 @@ export const sampleReportsByKind = {
     [
       passed,
       failed,
-      sampleFinding({
-        check: "HOOK-1",
-        clause: "HOOK-1",
-        suite: "Webhooks",
-        outcome: "fail",
-        expected: "a",
-        actual: "b",
-        evidence: ["d1"],
-      }),
-      sampleFinding({
-        clause: "ERR-1",
-        suite: "Errors",
-        level: "should",
-        outcome: "warning",
-        expected: "c",
-        actual: "d",
-        instance: "free",
-      }),
-      sampleFinding({
-        clause: "ERR-1",
-        suite: "Errors",
-        level: "should",
-        outcome: "warning",
-        expected: "c",
-        actual: "e",
-        instance: "pro",
-      }),
-      sampleFinding({
-        clause: "ERR-2",
-        suite: "Errors",
-        level: "advisory",
-        outcome: "note",
-        expected: "c",
-        actual: "d",
-      }),
-      sampleFinding({ clause: "ERR-3", suite: "Errors", level: "gap", outcome: "observed", reason: "answers 404" }),
-      sampleFinding({ clause: "ERR-4", suite: "Errors", outcome: "error", reason: "TypeError: x is undefined" }),
+      sampleResult("fail", "HOOK-1", "Webhooks", { expected: "a", actual: "b", evidence: ["d1"] }),
+      sampleResult("warning", "ERR-1", "Errors", { expected: "c", actual: "d", instance: "free" }),
+      sampleResult("warning", "ERR-1", "Errors", { expected: "c", actual: "e", instance: "pro" }),
+      sampleResult("note", "ERR-2", "Errors", { expected: "c", actual: "d" }),
+      sampleResult("observed", "ERR-3", "Errors", { reason: "answers 404" }),
+      sampleResult("error", "ERR-4", "Errors", { reason: "TypeError: x is undefined" }),
     ],
     { verdict: "nonconformant" },
   ),
   partial: withEvidence(
     [
       passed,
-      sampleFinding({
-        clause: "SSE-15",
-        outcome: "skipped",
-        reason: "needs an agent that fails",
-        needs: "agents.failing",
-      }),
+      sampleResult("skipped", "SSE-15", "Stream", { reason: "needs an agent that fails", needs: "agents.failing" }),
       sampleFinding({ clause: "SSE-16", outcome: "skipped", reason: "the control did not hold" }),
     ],
     { verdict: "partial" },
@@ -108,7 +71,6 @@ export const sampleReportsByKind = {
           evidence: ["load/minute-limit-pro-k6.json"],
         }),
         sampleFinding({
-          check: "load/slow-refusals",
           clause: "load/slow-refusals",
           ...trialFields("minute-limit", "pro", "k6"),
           level: "load",

@@ -7,28 +7,23 @@ import {
   sampleDelivery,
   sampleExchange,
   sampleFinding,
-  trialFields,
   sampleLoadRun,
   sampleReport,
+  sampleResult,
   textBody,
+  trialFields,
 } from "../../testing/sample.ts";
 
 /** Findings of every outcome and level, in several sections. */
 const findings: readonly ReportFinding[] = [
-  sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] }),
-  sampleFinding({
-    clause: "INV-10",
-    suite: "Invoke",
-    outcome: "fail",
+  sampleResult("pass", "INV-1", "Invoke", { evidence: ["x1"] }),
+  sampleResult("fail", "INV-10", "Invoke", {
     expected: "400 with the code `MISSING_REQUIRED_FIELD`",
     actual: '400 with the code "WRONG"',
     evidence: ["x2", "x1"],
   }),
   ...["free", "pro"].map((instance) =>
-    sampleFinding({
-      clause: "LIM-1",
-      suite: "Limits",
-      outcome: "fail",
+    sampleResult("fail", "LIM-1", "Limits", {
       instance,
       expected: "at most 10 in a minute",
       actual: "12",
@@ -36,49 +31,20 @@ const findings: readonly ReportFinding[] = [
       evidence: ["x1"],
     }),
   ),
-  sampleFinding({
-    clause: "HOOK-21",
-    suite: "Webhook deliveries",
-    outcome: "fail",
+  sampleResult("fail", "HOOK-21", "Webhook deliveries", {
     expected: "the signature of the raw body",
     actual: "another one",
     evidence: ["d1"],
   }),
-  sampleFinding({
-    clause: "HLT-11",
-    suite: "Health check",
-    level: "should",
-    outcome: "warning",
-    expected: "degraded",
-    actual: "healthy",
-    evidence: ["x1"],
-  }),
-  sampleFinding({
-    clause: "INV-7",
-    suite: "Invoke",
-    level: "advisory",
-    outcome: "note",
-    expected: "3",
-    actual: "4",
-    evidence: ["x1"],
-  }),
-  sampleFinding({ clause: "ERR-2", suite: "Errors", reading: "form-a" }),
-  sampleFinding({
-    clause: "AUTH-9",
-    suite: "Authentication",
-    level: "gap",
-    outcome: "observed",
-    reason: "the code is `NO_KEY`",
-    evidence: ["x2"],
-  }),
-  sampleFinding({
-    clause: "KEY-3",
-    suite: "Keys",
-    outcome: "skipped",
+  sampleResult("warning", "HLT-11", "Health check", { expected: "degraded", actual: "healthy", evidence: ["x1"] }),
+  sampleResult("note", "INV-7", "Invoke", { expected: "3", actual: "4", evidence: ["x1"] }),
+  sampleResult("pass", "ERR-2", "Errors", { reading: "form-a" }),
+  sampleResult("observed", "AUTH-9", "Authentication", { reason: "the code is `NO_KEY`", evidence: ["x2"] }),
+  sampleResult("skipped", "KEY-3", "Keys", {
     reason: "no temporary key",
     needs: "`keys.temporary` in the target file",
   }),
-  sampleFinding({ clause: "SSE-5", suite: "Stream", outcome: "error", reason: "the check threw" }),
+  sampleResult("error", "SSE-5", "Stream", { reason: "the check threw" }),
 ];
 
 const limiterSample = (at: number, other: Partial<Sample> = {}): Sample => ({
@@ -147,7 +113,7 @@ export const brokenDocument: ReportDocument = {
 
 /** A report in which every finding passed. */
 export const conformantDocument: ReportDocument = {
-  report: sampleReport([sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] })]),
+  report: sampleReport([sampleResult("pass", "INV-1", "Invoke", { evidence: ["x1"] })]),
   evidence: { exchanges, deliveries: [], probes: [] },
   load: new Map(),
 };
@@ -237,7 +203,6 @@ export const loadDocument: ReportDocument = {
       }),
       sampleFinding({
         clause: "load/slow-refusals",
-        check: "load/slow-refusals",
         ...trialFields("minute-limit", "pro", "k6"),
         level: "load",
         expected: "refusals as quick as answers",

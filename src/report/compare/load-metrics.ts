@@ -30,13 +30,7 @@ function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-export function compareLoad(
-  older: Report,
-  newer: Report,
-): {
-  readonly loadFigures: readonly LoadMetric[];
-  readonly loneTrials: { readonly older: readonly Trial[]; readonly newer: readonly Trial[] };
-} {
+export function compareLoad(older: Report, newer: Report): Pick<Comparison, "loadFigures" | "loneTrials"> {
   const before = indexByTrial(older.load?.runs ?? []);
   const after = indexByTrial(newer.load?.runs ?? []);
   return {
@@ -121,16 +115,10 @@ export function formatMetricChange(figure: LoadMetric): string {
   return `${name} ${formatMetricValue(was, unit)} → ${formatMetricValue(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
 
-export interface LoadMetricRow {
-  readonly figure: string;
-  readonly was: string;
-  readonly is: string;
-  readonly change: string;
-}
-
 export interface TrialMetrics {
   readonly load: string;
-  readonly rows: readonly LoadMetricRow[];
+  /** The cells of each row: name, old value, new value, change. */
+  readonly rows: readonly (readonly string[])[];
 }
 
 export const groupMetricsByTrial = ({ loadFigures }: Pick<Comparison, "loadFigures">): TrialMetrics[] =>
@@ -139,9 +127,9 @@ export const groupMetricsByTrial = ({ loadFigures }: Pick<Comparison, "loadFigur
     rows: figures.map(metricRowOf),
   }));
 
-const metricRowOf = (figure: LoadMetric): LoadMetricRow => ({
-  figure: figure.name,
-  was: formatMetricValue(figure.was, figure.unit),
-  is: formatMetricValue(figure.is, figure.unit),
-  change: figure.doubt === null ? formatRelativeChange(figure) : "not comparable",
-});
+const metricRowOf = (figure: LoadMetric): string[] => [
+  figure.name,
+  formatMetricValue(figure.was, figure.unit),
+  formatMetricValue(figure.is, figure.unit),
+  figure.doubt === null ? formatRelativeChange(figure) : "not comparable",
+];

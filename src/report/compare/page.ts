@@ -143,5 +143,5 @@ const trialTableBody = ({ load, rows }: TrialMetrics): Html =>
     <tr class="load">
       <th scope="rowgroup" colspan="4">${load}</th>
     </tr>
-    ${rows.map(({ figure, was, is, change }) => tableRow(metricColumns, [figure, was, is, change]))}
+    ${rows.map((row) => tableRow(metricColumns, row))}
   </tbody>`;

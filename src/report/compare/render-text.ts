@@ -132,15 +132,7 @@ function loadTableLines(groups: readonly TrialMetrics[], width: number, paint: P
   );
   const [head = "", ...lines] = tableLines(
     heads,
-    groups.flatMap(({ load, rows }) =>
-      rows.map(({ figure, was, is, change }, at) => [
-        ...(isWide ? [at === 0 ? load : ""] : []),
-        figure,
-        was,
-        is,
-        change,
-      ]),
-    ),
+    groups.flatMap(({ load, rows }) => rows.map((row, at) => [...(isWide ? [at === 0 ? load : ""] : []), ...row])),
   );
   if (isWide) return [head, ...lines];
   return [head, ...groups.flatMap(({ load, rows }) => [paint.bold(load), ...lines.splice(0, rows.length)])];
@@ -195,13 +187,7 @@ function loadMarkdown(found: Comparison): string[] {
   const groups = groupMetricsByTrial(found);
   if (groups.length === 0) return [];
   const rows = groups.flatMap((group) =>
-    group.rows.map(({ figure, was, is, change }, at) => [
-      at === 0 ? markdownProse(group.load) : "",
-      figure,
-      was,
-      is,
-      change,
-    ]),
+    group.rows.map((row, at) => [at === 0 ? markdownProse(group.load) : "", ...row]),
   );
   return [`### Load\n\n${markdownTable(["load", "metric", "old", "new", "change"], rows, [2, 3, 4])}`];
 }

@@ -100,10 +100,12 @@ export const textHtml = ({ parts }: Text): Html =>
 /** Renders a string on one line, with backticks as code. Escapes it, because it may come from the target. */
 export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
-export function multilineText(text: string, max = 4000): Html {
-  const hiddenCount = text.length - max;
+const maxTextCharacters = 4000;
+
+export function multilineText(text: string): Html {
+  const hiddenCount = text.length - maxTextCharacters;
   return html`<span class="lines"
-    >${renderInlineCode(`${sanitize(truncate(text, max))}${hiddenCount > 0 ? ` … (${hiddenCount} more characters)` : ""}`)}</span
+    >${renderInlineCode(`${sanitize(truncate(text, maxTextCharacters))}${hiddenCount > 0 ? ` … (${hiddenCount} more characters)` : ""}`)}</span
   >`;
 }
 

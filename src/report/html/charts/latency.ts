@@ -3,16 +3,17 @@ import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 import { quantile } from "../../../base/statistics/samples.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../evidence/load-evidence.ts";
-import { renderChart, type ChartTable, type Tone } from "../svg/chart.ts";
+import { type ChartParts, renderChart, type Tone } from "../svg/chart.ts";
 import {
   drawAxes,
-  type PlotArea,
-  createPlot,
   formatCoordinate,
-  xAt,
-  yAt,
+  highestOf,
   linearScale,
   logarithmicScale,
+  lowestOf,
+  plotArea,
+  xAt,
+  yAt,
 } from "../svg/axes.ts";
 import { type Html, html } from "../markup.ts";
 import type { LimiterSample } from "./limiter-samples.ts";
@@ -20,13 +21,7 @@ import type { LimiterSample } from "./limiter-samples.ts";
 export const formatMs = (value: number): string =>
   `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
-const axisLabel = "from sending to the head of the response, logarithmic";
-
-interface LatencyGroup {
-  readonly name: string;
-  readonly tone: HistogramGroup["tone"];
-  /** A representative sample of latencies, in milliseconds. */
-  readonly values: readonly number[];
+interface LatencyGroup extends HistogramGroup {
   /** Returns the latency in milliseconds that the given share of the responses did not exceed. */
   readonly within: (share: number) => number;
   readonly count: number;
@@ -44,13 +39,7 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
             `${formatCount(count, "response")} ${name}: half of them within ${formatMs(within(0.5))}, 99 % within ${formatMs(within(0.99))}`,
         )
         .join("; ") + ".",
-    label: axisLabel,
-    format: (value) => (value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(3))} ms`),
-    groups: nonEmpty.map(({ name, tone, values }) => ({
-      name,
-      tone,
-      values: values.map((value) => ({ value, share: 1 / values.length })),
-    })),
+    groups: nonEmpty,
     table: {
       head: ["responses", "count", "half within", "90 %", "99 %", "99.9 %", "longest"],
       rows: nonEmpty.map(({ name, within, count }) => [
@@ -63,7 +52,7 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
 }
 
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
-  const of = (became: LimiterSample["decision"], name: string, tone: HistogramGroup["tone"]): LatencyGroup => {
+  const of = (became: LimiterSample["decision"], name: string, tone: Tone): LatencyGroup => {
     const values = samples
       .filter((each) => each.decision === became && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
@@ -119,30 +108,26 @@ function decodeHistogram({
 interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
-  readonly values: readonly { readonly value: number; readonly share: number }[];
+  /** A representative sample of latencies, in milliseconds. */
+  readonly values: readonly number[];
 }
 
-interface Histogram {
-  readonly title: string;
-  readonly says: string;
-  readonly label: string;
-  readonly format: (value: number) => string;
+interface Histogram extends Pick<ChartParts, "title" | "says" | "table"> {
   readonly groups: readonly HistogramGroup[];
-  readonly table: ChartTable;
 }
 
 const binsPerDecade = 12;
 
-export function renderHistogram({ title, says, label, format, groups, table }: Histogram): Html {
-  const plot = createPlot(300);
-  const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
-  const x = logarithmicScale(extremeValueOf(all, Math.min, 1), extremeValueOf(all, Math.max, 10));
+const formatTick = (ms: number): string => (ms >= 1000 ? `${ms / 1000} s` : `${Number(ms.toPrecision(3))} ms`);
+
+export function renderHistogram({ title, says, groups, table }: Histogram): Html {
+  const all = groups.flatMap(({ values }) => values).filter((value) => value > 0);
+  const x = logarithmicScale(lowestOf(all, 1), highestOf(all, 10));
   const binned = groups.map((group) => ({ ...group, bins: shareByBin(group) }));
   const highest = Math.max(0.01, ...binned.flatMap(({ bins }) => [...bins.values()]));
   const y = linearScale(0, highest * 100, 4);
   const drawing = html`${drawAxes(
-    plot,
-    { label, format, scale: x },
+    { label: "from sending to the head of the response, logarithmic", format: formatTick, scale: x },
     { label: "% of the responses", format: String, scale: y },
   )}${binned.map(
     ({ tone, bins }, at) =>
@@ -150,37 +135,30 @@ export function renderHistogram({ title, says, label, format, groups, table }: H
         class="bar ${tone}"
         d="${[...bins]
           .toSorted(([one], [other]) => one - other)
-          .map(([bin, share]) => barPath(plot, [bin, at, groups.length], x.at, y.at(share * 100)))
+          .map(([bin, share]) => barPath([bin, at, groups.length], x.at, y.at(share * 100)))
           .join("")}"
       />`,
   )}`;
   const legend = groups.map(({ name, tone }) => ({ name, tone, sign: "bar" as const }));
-  return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
+  return renderChart({ title, says, legend, table, plot: plotArea, drawing });
 }
-
-const extremeValueOf = (
-  values: readonly number[],
-  choose: (one: number, other: number) => number,
-  otherwise: number,
-): number => (values.length === 0 ? otherwise : values.reduce((found, value) => choose(found, value)));
 
 function shareByBin({ values }: HistogramGroup): Map<number, number> {
   const bins = new Map<number, number>();
-  for (const { value, share } of values) {
+  for (const value of values) {
     const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsPerDecade);
-    bins.set(bin, (bins.get(bin) ?? 0) + share);
+    bins.set(bin, (bins.get(bin) ?? 0) + 1 / values.length);
   }
   return bins;
 }
 
 function barPath(
-  plot: PlotArea,
   [bin, at, count]: readonly [number, number, number],
   x: (value: number) => number,
   height: number,
 ): string {
-  const edge = (part: number): number => xAt(plot, x(10 ** ((bin + part) / binsPerDecade)));
+  const edge = (part: number): number => xAt(plotArea, x(10 ** ((bin + part) / binsPerDecade)));
   const [left, right] = [edge(0) + 0.5, edge(1) - 0.5];
   const width = (right - left) / count;
-  return `M${formatCoordinate(left + at * width)} ${plot.bottom}V${formatCoordinate(yAt(plot, height))}h${formatCoordinate(width)}V${plot.bottom}Z`;
+  return `M${formatCoordinate(left + at * width)} ${plotArea.bottom}V${formatCoordinate(yAt(plotArea, height))}h${formatCoordinate(width)}V${plotArea.bottom}Z`;
 }

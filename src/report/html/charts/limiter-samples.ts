@@ -1,5 +1,6 @@
 import { isAdmitted, isRefused, type RequestSample, type Sample } from "../../../rules/limits/sample.ts";
 import { parseRateLimitInfo, type RateLimitInfo, rateLimitInfoOf } from "../../../rules/limits/rate-limit-info.ts";
+import { isObject } from "../../../base/json.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
@@ -54,10 +55,6 @@ export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | 
   const isValid = saved.every((each) => each !== null);
   return isValid ? { name: instance ?? "key", limits, samples: toLimiterSamples(saved) } : null;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
 const isTierLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";

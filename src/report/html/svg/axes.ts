@@ -6,6 +6,7 @@ export interface Axis {
   readonly format: (value: number) => string;
 }
 
+/** The place of a drawing within its chart, in SVG units. */
 export interface PlotArea {
   readonly width: number;
   readonly height: number;
@@ -15,14 +16,7 @@ export interface PlotArea {
   readonly bottom: number;
 }
 
-export const createPlot = (height: number, left = 66): PlotArea => ({
-  width: 640,
-  height,
-  left,
-  right: 626,
-  top: 30,
-  bottom: height - 60,
-});
+export const plotArea: PlotArea = { width: 640, height: 300, left: 66, right: 626, top: 30, bottom: 240 };
 
 /** Formats a coordinate with at most one decimal, which keeps a drawing of thousands of points small. */
 export const formatCoordinate = (value: number): string => String(Math.round(value * 10) / 10);
@@ -33,21 +27,17 @@ export const yAt = ({ top, bottom }: PlotArea, share: number): number => bottom 
 /** Minimum distance between the labels of two ticks, in SVG units. Closer labels would touch on a phone. */
 const minTickLabelGap = 92;
 
-export function drawAxes(
-  plot: PlotArea,
-  x: Axis & { readonly scale: Scale },
-  y: Axis & { readonly scale: Scale },
-): Html {
+export function drawAxes(x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
   return html`<g class="axes"
     >${y.scale.ticks.map((tick) => {
-      const at = formatCoordinate(yAt(plot, y.scale.at(tick)));
-      return html`<path class="grid" d="M${plot.left} ${at}H${plot.right}" /><text
-          x="${plot.left - 8}"
+      const at = formatCoordinate(yAt(plotArea, y.scale.at(tick)));
+      return html`<path class="grid" d="M${plotArea.left} ${at}H${plotArea.right}" /><text
+          x="${plotArea.left - 8}"
           y="${at}"
           class="y"
           >${y.format(tick)}</text
         >`;
-    })}<text x="2" y="14" class="name">${sanitizeLine(y.label, 60)}</text>${drawXAxis(plot, x)}</g
+    })}<text x="2" y="14" class="name">${sanitizeLine(y.label, 60)}</text>${drawXAxis(plotArea, x)}</g
   >`;
 }
 
@@ -76,6 +66,12 @@ export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
 }
+
+/** Returns the smallest value. `Math.min(...values)` would throw if there are very many. */
+export const lowestOf = (values: readonly number[], otherwise = 0): number =>
+  values.reduce((low, value) => Math.min(low, value), values[0] ?? otherwise);
+export const highestOf = (values: readonly number[], otherwise = 1): number =>
+  values.reduce((high, value) => Math.max(high, value), values[0] ?? otherwise);
 
 const tickSteps = [1, 2, 5, 10] as const;
 

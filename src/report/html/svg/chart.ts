@@ -1,6 +1,7 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
+import type { PlotArea } from "./axes.ts";
 
 /** Styles of lines, bars and dots. Each has a dash or a shape too, so that colour is not the only sign. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
@@ -23,19 +24,17 @@ export interface ChartParts {
   readonly says: string;
   readonly legend: readonly LegendEntry[];
   readonly table: ChartTable;
-  /** Height of the drawing in SVG units. */
-  readonly height: number;
-  readonly width: number;
+  readonly plot: PlotArea;
   readonly drawing: Html;
 }
 
 const maxTableRows = 60;
 
-export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
+export function renderChart({ title, says, legend, table, plot, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">
     <figcaption><strong>${name}</strong> <span>${prose(says)}</span></figcaption>
-    <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${width} ${height}">${drawing}</svg>
+    <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${plot.width} ${plot.height}">${drawing}</svg>
     ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : dataTable(name, table)}
   </figure>`;
 }

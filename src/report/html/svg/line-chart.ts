@@ -1,17 +1,17 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
-import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./chart.ts";
+import { type ChartParts, type LegendEntry, renderChart, type Tone } from "./chart.ts";
 import {
   type Axis,
   drawAxes,
-  type PlotArea,
-  createPlot,
   formatCoordinate,
+  highestOf,
+  linearScale,
+  lowestOf,
+  plotArea,
+  type Scale,
   xAt,
   yAt,
-  linearScale,
-  logarithmicScale,
-  type Scale,
 } from "./axes.ts";
 
 export interface ChartPoint {
@@ -46,28 +46,24 @@ export interface VerticalLine {
   readonly tone: Tone;
 }
 
-export interface LineChart {
-  readonly title: string;
-  readonly says: string;
+export interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> {
   readonly x: Axis & {
     /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
     readonly units?: readonly number[];
     readonly scale?: Scale;
   };
-  readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
+  readonly y: Axis & { readonly scale?: "from zero" | "fitted" };
   readonly series: readonly ChartSeries[];
   readonly bands?: readonly ChartBand[];
   readonly referenceLines?: readonly ReferenceLine[];
   readonly verticalLines?: readonly VerticalLine[];
-  readonly table: ChartTable;
 }
 
 export function renderLineChart(chart: LineChart): Html {
   const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
-  const plot = createPlot(300);
   const [x, y] = [xScale(chart), yScale(chart)];
-  const place = { plot, x, y };
-  const drawing = html`${drawAxes(plot, { ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => drawBand(each, place))}${referenceLines.map(
+  const place = { x, y };
+  const drawing = html`${drawAxes({ ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => drawBand(each, place))}${referenceLines.map(
     (each) => drawReferenceLine(each, place),
   )}${drawVerticalLines(verticalLines, place)}${series.map((each) => drawSeries(each, place))}`;
   const legend: LegendEntry[] = [
@@ -76,13 +72,12 @@ export function renderLineChart(chart: LineChart): Html {
     ...referenceLines.slice(0, 1).map(({ name }) => ({ name, tone: "quiet" as const, sign: "dashed" as const })),
     ...verticalLines.slice(0, 1).map(({ name, tone }) => ({ name, tone, sign: "tick" as const })),
   ];
-  return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
+  return renderChart({ title, says, legend, table, plot: plotArea, drawing });
 }
 
 const signsByShape = { line: "line", step: "line", dots: "dot", crosses: "cross" } as const;
 
 interface PlotScales {
-  readonly plot: PlotArea;
   readonly x: Scale;
   readonly y: Scale;
 }
@@ -102,21 +97,13 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
     ...bands.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high])),
     ...referenceLines.map(({ y }) => y),
   ];
-  const above = values.filter((value) => value > 0);
-  if (scale === "logarithmic" && above.length > 0) return logarithmicScale(lowestOf(above), highestOf(above));
   // Adds room at the top, so that a reference line does not overlap the axis label.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }
 
-/** Returns the smallest value. `Math.min(...values)` would throw if there are very many. */
-const lowestOf = (values: readonly number[]): number =>
-  values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
-const highestOf = (values: readonly number[]): number =>
-  values.reduce((high, value) => Math.max(high, value), values[0] ?? 1);
-
-const formatPoint = ({ plot, x, y }: PlotScales, point: ChartPoint): string =>
-  `${formatCoordinate(xAt(plot, x.at(point.x)))} ${formatCoordinate(yAt(plot, y.at(point.y)))}`;
+const formatPoint = ({ x, y }: PlotScales, point: ChartPoint): string =>
+  `${formatCoordinate(xAt(plotArea, x.at(point.x)))} ${formatCoordinate(yAt(plotArea, y.at(point.y)))}`;
 
 function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Html {
   switch (shape) {
@@ -142,11 +129,11 @@ function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Ht
 }
 
 function stepPath(points: readonly ChartPoint[], place: PlotScales): string {
-  const { plot, x, y } = place;
+  const { x, y } = place;
   return points
     .map((point, at) => {
       if (at === 0) return `M${formatPoint(place, point)}`;
-      return `H${formatCoordinate(xAt(plot, x.at(point.x)))}V${formatCoordinate(yAt(plot, y.at(point.y)))}`;
+      return `H${formatCoordinate(xAt(plotArea, x.at(point.x)))}V${formatCoordinate(yAt(plotArea, y.at(point.y)))}`;
     })
     .join("");
 }
@@ -157,10 +144,10 @@ function drawBand({ tone, points }: ChartBand, place: PlotScales): Html {
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;
 }
 
-function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: PlotScales): Html {
-  const at = yAt(plot, y.at(level));
-  return html`<path class="line dashed quiet" d="M${plot.left} ${formatCoordinate(at)}H${plot.right}" /><text
-      x="${plot.right}"
+function drawReferenceLine({ name, y: level }: ReferenceLine, { y }: PlotScales): Html {
+  const at = yAt(plotArea, y.at(level));
+  return html`<path class="line dashed quiet" d="M${plotArea.left} ${formatCoordinate(at)}H${plotArea.right}" /><text
+      x="${plotArea.right}"
       y="${formatCoordinate(at - 6)}"
       class="end rule"
       >${sanitizeLine(name, 60)}</text
@@ -180,11 +167,11 @@ function drawVerticalLines(verticalLines: readonly VerticalLine[], place: PlotSc
   });
 }
 
-function drawVerticalLine({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { plot, x }: PlotScales): Html {
-  const at = formatCoordinate(xAt(plot, x.at(moment)));
+function drawVerticalLine({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { x }: PlotScales): Html {
+  const at = formatCoordinate(xAt(plotArea, x.at(moment)));
   const side = x.at(moment) > 0.6 ? "end" : "begin";
-  const label = html`<text x="${at}" dx="${side === "end" ? -5 : 5}" y="${plot.bottom - 8}" class="${side} rule"
+  const label = html`<text x="${at}" dx="${side === "end" ? -5 : 5}" y="${plotArea.bottom - 8}" class="${side} rule"
     >${sanitizeLine(name, 60)}</text
   >`;
-  return html`<path class="line thin ${tone}" d="M${at} ${plot.top}V${plot.bottom}" />${isNamed && label}`;
+  return html`<path class="line thin ${tone}" d="M${at} ${plotArea.top}V${plotArea.bottom}" />${isNamed && label}`;
 }

@@ -1,6 +1,6 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
-import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./chart.ts";
+import { type ChartParts, renderChart, type Tone } from "./chart.ts";
 import { type Axis, type PlotArea, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
 
 /** A mark on a time axis. `from` and `to` differ if the exact time is unknown. */
@@ -17,13 +17,9 @@ export interface TimelineRow {
   readonly marks: readonly TimelineMark[];
 }
 
-export interface TimelineChart {
-  readonly title: string;
-  readonly says: string;
+export interface TimelineChart extends Pick<ChartParts, "title" | "says" | "legend" | "table"> {
   readonly x: Axis & { readonly scale: Scale };
   readonly rows: readonly TimelineRow[];
-  readonly legend: readonly LegendEntry[];
-  readonly table: ChartTable;
 }
 
 const rowHeight = 56;
@@ -35,7 +31,7 @@ export function renderTimeline({ title, says, x, rows, legend, table }: Timeline
     const at = formatCoordinate(xAt(plot, x.scale.at(tick)));
     return html`<path class="grid" d="M${at} ${plot.top}V${plot.bottom}" />`;
   })}${rows.map((row, index) => drawRow(row, plot.top + index * rowHeight, plot, x.scale))}`;
-  return renderChart({ title, says, legend, table, width: plot.width, height, drawing });
+  return renderChart({ title, says, legend, table, plot, drawing });
 }
 
 function drawRow({ name, line, marks }: TimelineRow, top: number, plot: PlotArea, scale: Scale): Html {

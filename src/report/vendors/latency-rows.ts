@@ -1,9 +1,10 @@
 import { formatNumber, rounded } from "../../base/numbers.ts";
+import { is2xx } from "../../base/http.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type AgentStreaming, formatRate, streamingOf } from "../model/streaming.ts";
 import { mapJudged, type Vendor, type VendorWithReport } from "./vendor.ts";
 import { quantile } from "../../base/statistics/samples.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 
 /** Latencies of successful requests to one endpoint, in milliseconds. */
@@ -21,49 +22,44 @@ export interface LatencyRow {
 
 interface RequestKind {
   readonly name: string;
-  readonly msOf: (exchange: Exchange) => number | null;
+  readonly method: string;
+  readonly path: RegExp;
+  readonly atMs: (answer: Answered) => number | null;
   /** Whether to count only the agent with the most requests. Other agents may be slow or fail on purpose. */
   readonly isMainAgentOnly: boolean;
 }
 
-const callsPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
-  exchange.request.method === method &&
-  URL.canParse(exchange.request.url) &&
-  path.test(new URL(exchange.request.url).pathname);
-
-function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
-  const { answer, sentMs } = exchange;
-  if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
-  return callsPath(exchange, method, path) ? answer.headMs - sentMs : null;
-}
-
-function firstEventMs(exchange: Exchange): number | null {
-  const { answer, sentMs } = exchange;
-  if (headMs(exchange, "POST", /\/stream$/) === null || answer.kind !== "answered") return null;
-  const [first] = answer.events;
-  return first === undefined ? null : first.atMs - sentMs;
-}
-
-const headMsOf =
-  (method: string, path: RegExp) =>
-  (exchange: Exchange): number | null =>
-    headMs(exchange, method, path);
+const headTime = ({ headMs }: Answered): number => headMs;
+const firstEventTime = ({ events }: Answered): number | null => events[0]?.atMs ?? null;
 
 const requestKinds: readonly RequestKind[] = [
-  { name: "invoke", msOf: headMsOf("POST", /\/invoke$/), isMainAgentOnly: true },
-  { name: "stream, to its first event", msOf: firstEventMs, isMainAgentOnly: true },
-  { name: "health", msOf: headMsOf("GET", /\/health$/), isMainAgentOnly: true },
-  { name: "list agents", msOf: headMsOf("GET", /\/agents$/), isMainAgentOnly: false },
-  { name: "usage", msOf: headMsOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
+  { name: "invoke", method: "POST", path: /\/invoke$/, atMs: headTime, isMainAgentOnly: true },
+  {
+    name: "stream, to its first event",
+    method: "POST",
+    path: /\/stream$/,
+    atMs: firstEventTime,
+    isMainAgentOnly: true,
+  },
+  { name: "health", method: "GET", path: /\/health$/, atMs: headTime, isMainAgentOnly: true },
+  { name: "list agents", method: "GET", path: /\/agents$/, atMs: headTime, isMainAgentOnly: false },
+  { name: "usage", method: "GET", path: /\/v1\/usage$/, atMs: headTime, isMainAgentOnly: false },
 ];
 
+function latencyMsOf({ method, path, atMs }: RequestKind, { request, answer, sentMs }: Exchange): number | null {
+  if (answer.kind !== "answered" || !is2xx(answer.status) || request.method !== method) return null;
+  const called = URL.parse(request.url);
+  const at = called !== null && path.test(called.pathname) ? atMs(answer) : null;
+  return at === null ? null : at - sentMs;
+}
+
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
-  const rows = requestKinds.map(({ name, msOf, isMainAgentOnly }) => ({
-    name,
+  const rows = requestKinds.map((kind) => ({
+    name: kind.name,
     cells: mapJudged(vendors, ({ document }) => {
-      const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
-      const chosen = isMainAgentOnly ? exchangesOfMostCalledAgent(all) : all;
-      return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
+      const all = (document.evidence?.exchanges ?? []).filter((exchange) => latencyMsOf(kind, exchange) !== null);
+      const chosen = kind.isMainAgentOnly ? exchangesOfMostCalledAgent(all) : all;
+      return latencyOf(chosen.flatMap((exchange) => latencyMsOf(kind, exchange) ?? []));
     }),
   }));
   return [...rows, ...chunkTimeRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));

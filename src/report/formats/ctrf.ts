@@ -5,19 +5,6 @@ import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 type CtrfStatus = "passed" | "failed" | "skipped" | "other";
 
-interface CtrfTest {
-  readonly name: string;
-  readonly status: CtrfStatus;
-  /** Duration of the test in whole milliseconds. */
-  readonly duration: number;
-  readonly suite: readonly string[];
-  readonly rawStatus: string;
-  readonly tags: readonly string[];
-  readonly message?: string;
-  readonly trace?: string;
-  readonly extra: Readonly<Record<string, string>>;
-}
-
 /** Renders a report in the Common Test Report Format (ctrf.io), with a test for each finding. */
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
@@ -56,13 +43,14 @@ export function renderCtrf(document: ReportDocument, policy: FailurePolicy = def
   return `${JSON.stringify(ctrf, null, 2)}\n`;
 }
 
-function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details, finding }: TestCase): CtrfTest {
+function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details, finding }: TestCase) {
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
+  // If the harness failed at one check, the status is `other`. If nothing was judged, there is no finding and the
+  // status is `failed`.
+  const testStatus: CtrfStatus = status !== "harness failed" ? status : finding === null ? "failed" : "other";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // If the harness failed at one check, the status is `other`. If nothing was judged, there is no finding and the
-    // status is `failed`.
-    status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
+    status: testStatus,
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],
     rawStatus,
@@ -73,7 +61,7 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   };
 }
 
-const ctrfExtra = ({ check, clause, level, instance, reading }: ReportFinding): CtrfTest["extra"] => ({
+const ctrfExtra = ({ check, clause, level, instance, reading }: ReportFinding): Record<string, string> => ({
   check: sanitizeLine(check),
   clause: sanitizeLine(clause),
   level,

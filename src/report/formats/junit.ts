@@ -20,7 +20,8 @@ export function renderJunit(document: ReportDocument, policy: FailurePolicy = de
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].map(([suite, members]) =>
     suiteElement(suite, members, report),
   );
-  return xmlDocument(xmlElement("testsuites", root, suites));
+  const declaration: XmlNode = { "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } };
+  return `${xmlBuilder.build([declaration, xmlElement("testsuites", root, suites)])}\n`;
 }
 
 const countByStatus = (cases: readonly TestCase[], status: TestCase["status"]): number =>
@@ -28,7 +29,7 @@ const countByStatus = (cases: readonly TestCase[], status: TestCase["status"]): 
 
 const formatSeconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function suiteElement(name: string, cases: readonly TestCase[], report: Report): XmlElement {
+function suiteElement(name: string, cases: readonly TestCase[], report: Report): XmlNode {
   const suite = {
     name: xmlLine(name),
     tests: cases.length,
@@ -41,7 +42,7 @@ function suiteElement(name: string, cases: readonly TestCase[], report: Report):
   return xmlElement("testsuite", suite, [propertiesElement(report), ...cases.map(caseElement)]);
 }
 
-function propertiesElement({ verdict, suite: { version, clauses, requirements }, target }: Report): XmlElement {
+function propertiesElement({ verdict, suite: { version, clauses, requirements }, target }: Report): XmlNode {
   const values = { verdict, suite: version, requirements, clauses, target: target.name, baseUrl: target.baseUrl };
   const properties = Object.entries(values).map(([name, value]) =>
     xmlElement("property", { name, value: xmlLine(value) }),
@@ -49,7 +50,7 @@ function propertiesElement({ verdict, suite: { version, clauses, requirements },
   return xmlElement("properties", {}, properties);
 }
 
-function caseElement(testCase: TestCase): XmlElement {
+function caseElement(testCase: TestCase): XmlNode {
   const { title, suite, ms } = testCase;
   // Replaces full stops in the suite's name. CI systems treat the text before a full stop as a package.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
@@ -60,7 +61,7 @@ function caseElement(testCase: TestCase): XmlElement {
   );
 }
 
-function resultElements({ status, type, message, details }: TestCase): XmlElement[] {
+function resultElements({ status, type, message, details }: TestCase): XmlNode[] {
   const text = xmlText(details.join("\n"));
   switch (status) {
     case "failed":
@@ -86,21 +87,6 @@ const xmlLine = (text: string, max = 300): string => escapeForbidden(sanitizeLin
 const escapeForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
-interface XmlElement {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string | number>>;
-  readonly content: string | readonly XmlElement[];
-}
-
-const xmlElement = (
-  name: string,
-  attributes: XmlElement["attributes"],
-  content: XmlElement["content"] = "",
-): XmlElement => ({ name, attributes, content });
-
-const xmlDocument = (root: XmlElement): string =>
-  `${xmlBuilder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, builderNode(root)])}\n`;
-
 const textNodeKey = "#text";
 const xmlBuilder = new XmlBuilder({
   preserveOrder: true,
@@ -112,7 +98,14 @@ const xmlBuilder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-const builderNode = ({ name, attributes, content }: XmlElement): object => ({
-  [name]: typeof content !== "string" ? content.map(builderNode) : content === "" ? [] : [{ [textNodeKey]: content }],
-  ":@": attributes,
-});
+/** An element in the form that `fast-xml-builder` takes: its content by its name, and its attributes by `:@`. */
+type XmlNode = object;
+
+function xmlElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: string | readonly XmlNode[] = "",
+): XmlNode {
+  const text = content === "" ? [] : [{ [textNodeKey]: content }];
+  return { [name]: typeof content === "string" ? text : content, ":@": attributes };
+}

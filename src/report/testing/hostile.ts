@@ -70,21 +70,25 @@ export const hostileText: fc.Arbitrary<string> = fc
 
 type Kind = Pick<ReportFinding, "outcome" | "level">;
 
-const findingWithText = (kind: Kind, texts: readonly string[]): ReportFinding => {
-  const [
-    check = "",
-    clause = "",
-    suite = "",
-    instance = "",
-    reading = "",
-    expected = "",
-    actual = "",
-    reason = "",
-    needs = "",
-  ] = texts;
-  const words = { check, clause, suite, instance, reading, expected, actual, reason, needs };
-  return sampleFinding({ ...kind, ...words, witness: [reason], evidence: ["x1"] });
-};
+const textFields = [
+  "check",
+  "clause",
+  "suite",
+  "instance",
+  "reading",
+  "expected",
+  "actual",
+  "reason",
+  "needs",
+] as const satisfies readonly (keyof ReportFinding)[];
+
+type ByTextField<T> = Record<(typeof textFields)[number], T>;
+
+const forEachTextField = <T>(value: T): ByTextField<T> =>
+  Object.fromEntries(textFields.map((field) => [field, value])) as ByTextField<T>;
+
+const findingWithTexts = (kind: Kind, texts: ByTextField<string>): ReportFinding =>
+  sampleFinding({ ...kind, ...texts, witness: [texts.reason], evidence: ["x1"] });
 
 const levels = ["must", "should", "advisory", "gap", "load"] as const satisfies readonly RowLevel[];
 
@@ -92,9 +96,9 @@ const hostileFinding: fc.Arbitrary<ReportFinding> = fc
   .record({
     outcome: fc.constantFrom<Outcome>(...outcomes),
     level: fc.constantFrom<RowLevel>(...levels),
-    texts: fc.array(hostileText, { minLength: 9, maxLength: 9 }),
+    texts: fc.record(forEachTextField(hostileText)),
   })
-  .map(({ texts, ...kind }) => findingWithText(kind, texts));
+  .map(({ texts, ...kind }) => findingWithTexts(kind, texts));
 
 /** Random reports in which every text is hostile. */
 export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
@@ -109,51 +113,34 @@ export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
 export const documentsWithText = (text: string): ReportDocument[] =>
   [false, true].map((isLoad) => {
     const level = isLoad ? "load" : "must";
-    const findings = outcomes.map((outcome) =>
-      findingWithText(
-        { outcome, level },
-        Array.from({ length: 9 }, () => text),
-      ),
-    );
+    const findings = outcomes.map((outcome) => findingWithTexts({ outcome, level }, forEachTextField(text)));
     return documentWithText(findings, text, isLoad);
   });
 
-const documentWithText = (findings: readonly ReportFinding[], text: string, isLoad: boolean): ReportDocument => ({
-  report: sampleReport(
-    isLoad ? findings.map((finding) => ({ ...finding, load: { scenario: text, tier: text, engine: text } })) : findings,
-    {
+function documentWithText(findings: readonly ReportFinding[], text: string, isLoad: boolean): ReportDocument {
+  const trial = { scenario: text, tier: text, engine: text };
+  const load = { runs: [sampleLoadRun({ ...trial, validity: { invalid: text, counts: null, pace: null } })] };
+  return {
+    report: sampleReport(isLoad ? findings.map((finding) => ({ ...finding, load: trial })) : findings, {
       target: { name: text, baseUrl: text, fingerprint: text, tiers: {} },
       suite: { version: text, clauses: text, requirements: text },
       stopped: text,
-      ...(isLoad
-        ? {
-            load: {
-              runs: [
-                sampleLoadRun({
-                  scenario: text,
-                  tier: text,
-                  engine: text,
-                  validity: { invalid: text, counts: null, pace: null },
-                }),
-              ],
-            },
-          }
-        : {}),
+      ...(isLoad ? { load } : {}),
+    }),
+    evidence: {
+      exchanges: [
+        sampleExchange(
+          "x1",
+          { url: `http://127.0.0.1/${text}`, body: textBody(text), headers: [["X-Sent", text]] },
+          { body: textBody(text), headers: [["X-Came", text]] },
+        ),
+      ],
+      deliveries: [],
+      probes: [],
     },
-  ),
-  evidence: {
-    exchanges: [
-      sampleExchange(
-        "x1",
-        { url: `http://127.0.0.1/${text}`, body: textBody(text), headers: [["X-Sent", text]] },
-        { body: textBody(text), headers: [["X-Came", text]] },
-      ),
-    ],
-    deliveries: [],
-    probes: [],
-  },
-  load: new Map(),
-});
+    load: new Map(),
+  };
+}
 
 const allRegressionKinds = new Set(Object.keys(regressionKinds) as RegressionKind[]);
 const compareStrictly = (older: Report, newer: Report): Comparison =>

@@ -117,18 +117,18 @@ export interface StatementSigning {
   readonly validDays?: number;
 }
 
-const expiresOf = ({ finished }: Statement, { validDays = defaultValidDays }: StatementSigning): string =>
-  expiryOf(finished, validDays).toISOString();
+const partsFor = ({ finished }: Statement, { subjects = [], validDays }: StatementSigning): AttestationParts => ({
+  subjects,
+  expires: expiryOf(finished, validDays).toISOString(),
+});
 
 export const pageSignatureOf = (statement: Statement, signing: StatementSigning): PageSignature => ({
   keyId: signing.key.keyId,
-  subjects: signing.subjects ?? [],
-  expires: expiresOf(statement, signing),
+  ...partsFor(statement, signing),
 });
 
 /** Returns the text of a signed statement: a DSSE envelope on one line, with a line feed at the end. */
 export function serializeSigned(statement: Statement, signing: StatementSigning): string {
-  const { key, subjects = [] } = signing;
-  const expires = expiresOf(statement, signing);
-  return `${JSON.stringify(sealEnvelope(JSON.stringify(attestationOf(statement, { subjects, expires })), key))}\n`;
+  const payload = JSON.stringify(attestationOf(statement, partsFor(statement, signing)));
+  return `${JSON.stringify(sealEnvelope(payload, signing.key))}\n`;
 }

@@ -177,7 +177,6 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
   const { must = {}, mustNot = {} } = readings;
   const followed = new Map(Object.entries(statement.readings));
   const unknown = [...Object.keys(must), ...Object.keys(mustNot)].filter((clause) => !followed.has(clause));
-  const says = (clause: string): string => `${clause} is read as ${followed.get(clause)?.join(" and ")}`;
   const wrong = [
     ...Object.entries(must).filter(([clause, wanted]) =>
       followed.get(clause)?.some((each) => ![wanted].flat().includes(each)),
@@ -186,15 +185,10 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
       followed.get(clause)?.some((each) => [banned].flat().includes(each)),
     ),
   ];
-  if (wrong.length > 0)
-    return ruleBroken(
-      joinFirst(
-        wrong.map(([clause]) => says(clause)),
-        8,
-      ),
-    );
-  if (unknown.length > 0) return ruleUnchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`);
-  return ruleMet("as the policy wants");
+  const problems = wrong.map(([clause]) => `${clause} is read as ${followed.get(clause)?.join(" and ")}`);
+  return problems.length === 0 && unknown.length > 0
+    ? ruleUnchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`)
+    : metUnlessProblems(problems, "as the policy wants");
 }
 
 function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {

@@ -69,12 +69,7 @@ function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs"
   };
 }
 
-const statementProfileOf = ({ profile, verdict, musts, exercised }: ProfileResult): StatementProfile => ({
-  profile,
-  verdict,
-  musts,
-  exercised,
-});
+const statementProfileOf = ({ broken: _, ...profile }: ProfileResult): StatementProfile => profile;
 
 const exceptionsOf = (
   findings: readonly ReportFinding[],

@@ -83,15 +83,10 @@ const checksOutsideSuite = (unpaired: FindingChanges["gone"]): string[] => [
   ...new Set(unpaired.filter(({ why }) => why === "check").map(({ check }) => check)),
 ];
 
-interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
-  readonly changedSuite: SuiteChange | null;
-  readonly loadFigures: readonly LoadMetric[];
-}
-
-export function comparabilityNotes(
+function comparabilityNotes(
   older: Report,
   newer: Report,
-  { appeared, gone, changedSuite, loadFigures }: ComparedParts,
+  { appeared, gone, changedSuite, loadFigures }: Pick<Comparison, "appeared" | "gone" | "changedSuite" | "loadFigures">,
 ): string[] {
   return [
     ...targetNotes(older, newer),

@@ -13,10 +13,10 @@ const latencySchema = loadRunShape.latencyMs.shape.admitted
   .unwrap()
   .pick({ count: true, p50: true, p90: true, p99: true });
 
+const trialShape = { scenario: loadRunShape.scenario, tier: loadRunShape.tier, engine: loadRunShape.engine };
+
 const nightLoadSchema = z.object({
-  scenario: loadRunShape.scenario,
-  tier: loadRunShape.tier,
-  engine: loadRunShape.engine,
+  ...trialShape,
   requests: loadRunShape.requests.omit({ left: true }),
   perSecond: loadRunShape.perSecond,
   latencyMs: z.object({ admitted: latencySchema.nullable(), refused: latencySchema.nullable() }),
@@ -40,9 +40,7 @@ const reportedRegressionSchema = z.object({
 });
 
 const latencyShiftSchema = z.object({
-  scenario: loadRunShape.scenario,
-  tier: loadRunShape.tier,
-  engine: loadRunShape.engine,
+  ...trialShape,
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
   /** Typical latency before the change, in milliseconds. `isMs` is the latency after it. */

@@ -1,4 +1,4 @@
-import { formatCount } from "../../base/text.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
 import {
   brokenClauses,
   type ClauseGroup,
@@ -10,7 +10,7 @@ import {
   furtherCauses,
   maxCausesShown,
 } from "../model/broken-clauses.ts";
-import { type DistinctFinding, findingFacts } from "../model/finding-text.ts";
+import { clausesOf, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
@@ -51,8 +51,7 @@ export function renderMarkdown(
 function verdictBlocks(report: Report): string[] {
   const rows = outcomes.flatMap((outcome): string[][] => {
     const findings = report.findings.filter((finding) => finding.outcome === outcome);
-    const clauses = new Set(findings.map(({ clause }) => clause));
-    return findings.length === 0 ? [] : [[outcome, String(findings.length), String(clauses.size)]];
+    return findings.length === 0 ? [] : [[outcome, String(findings.length), String(clausesOf(findings).length)]];
   });
   return [
     `## Conformance: ${report.verdict}`,
@@ -114,10 +113,8 @@ const cellMarkdown = ({ text, tone }: TableCell): string =>
 function causesTable(causes: readonly (SharedCause & { readonly prefix: string })[]): string[] {
   if (causes.length === 0) return [];
   const rows = causes.slice(0, maxTableRows).map(({ prefix, text, findings }) => {
-    const clauses = [...new Set(findings.map(({ clause }) => clause))];
-    const more = clauses.length > 5 ? ` and ${clauses.length - 5} more` : "";
-    const names = clauses.slice(0, 5).map((clause) => markdownCode(clause, 60));
-    return [`${prefix}${formatText(text)}`, String(findings.length), names.join(", ") + more];
+    const clauses = clausesOf(findings).map((clause) => markdownCode(clause, 60));
+    return [`${prefix}${formatText(text)}`, String(findings.length), joinFirst(clauses, 5)];
   });
   const left = causes.length - rows.length;
   return [

@@ -1,4 +1,4 @@
-import { formatCount, formatLabelled, type Paint } from "../../base/text.ts";
+import { formatCount, formatLabelled, joinFirst, type Paint } from "../../base/text.ts";
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { breachText, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
@@ -53,10 +53,8 @@ export const findingLines = (distinct: DistinctFinding, { width, paint }: Termin
   );
 
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
-  const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
-  const more = instances.length - names.length;
-  const where = names.length === 0 ? "" : ` (${names.join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
-  return `${formatText(breachText(finding))}${where}`;
+  const names = instances.map((instance) => sanitizeLine(instance, 40));
+  return `${formatText(breachText(finding))}${names.length === 0 ? "" : ` (${joinFirst(names, 4)})`}`;
 }
 
 export const evidenceLines = (

@@ -31,14 +31,12 @@ export function formatOverview({ vendors, sections, gaps, readings }: VendorComp
   const judged = vendors.filter(({ kind }) => kind === "judged");
   const conformant = vendors.filter((each) => each.kind === "judged" && each.verdict === "conformant").length;
   const differing = sections.flatMap(({ rows }) => rows).filter(({ differs }) => differs).length;
-  const open = [
-    formatCount(differing, "clause"),
-    formatCount(readings.filter(({ differs }) => differs).length, "reading"),
-    `${formatCount(gaps.filter(({ differs }) => differs).length, "observation")} of gaps`,
-  ];
+  const clauses = formatCount(differing, "clause");
+  const otherReadings = formatCount(readings.filter(({ differs }) => differs).length, "reading");
+  const observations = formatCount(gaps.filter(({ differs }) => differs).length, "observation");
   const unjudged = vendors.length - judged.length;
   const without = unjudged === 0 ? "" : `, ${unjudged} could not be judged`;
-  const differ = judged.length < 2 ? "" : ` They differ in ${open[0]}, ${open[1]} and ${open[2]}.`;
+  const differ = judged.length < 2 ? "" : ` They differ in ${clauses}, ${otherReadings} and ${observations} of gaps.`;
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 

@@ -5,7 +5,7 @@ import { is2xx } from "../base/http.ts";
 import type { DeepReadonly } from "../base/json.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import { headerNames } from "../spec/headers.ts";
-import { requestSchema } from "./exchange.ts";
+import { requestSchema, valuesOfHeader } from "./exchange.ts";
 
 const disconnectedMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
 
@@ -53,10 +53,8 @@ export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 /** A webhook request that the receiver got, and the receiver's reply. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
-export function deliveryHeaderValues({ request }: Pick<Delivery, "request">, name: string): string[] {
-  const wanted = name.toLowerCase();
-  return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
-}
+export const deliveryHeaderValues = ({ request }: Pick<Delivery, "request">, name: string): string[] =>
+  valuesOfHeader(request.headers, name);
 
 /** Whether a delivery has exactly one signature, and that signature is valid (clause HOOK-21). */
 export function hasValidSignature({

@@ -106,6 +106,15 @@ export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
+/** Returns the values of a header. Its name may have any letter case. */
+export function valuesOfHeader(headers: readonly Header[], name: string): string[] {
+  const wanted = name.toLowerCase();
+  return headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
+  valuesOfHeader(headers, name)[0];
+
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
@@ -180,10 +189,8 @@ export interface CommandRun {
   readonly end: CommandEnd;
 }
 
-export function requestHeaderValues({ headers }: Pick<SentRequest, "headers">, name: string): string[] {
-  const wanted = name.toLowerCase();
-  return headers.filter(([each]: Header) => each.toLowerCase() === wanted).map(([, value]) => value);
-}
+export const requestHeaderValues = ({ headers }: Pick<SentRequest, "headers">, name: string): string[] =>
+  valuesOfHeader(headers, name);
 
 /** Returns the path and query of a request, exactly as the client sent them. */
 export const requestTarget = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 
 import { getPath } from "../../base/json.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Body, Header, Answered } from "../../evidence/exchange.ts";
+import { type Answered, type Body, type Header, headerValue } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record-body.ts";
 import type { MissingPart } from "./recording.ts";
 
@@ -19,9 +19,6 @@ export interface HarBody {
 }
 
 export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
-
-export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
-  headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
 /** Reads a recorded response's body. The body counts as complete unless the recording shows a cut. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {

@@ -1,7 +1,6 @@
-import { is2xx, isKeyRefusal } from "../../base/http.ts";
-import { type Exchange, type Header, statusOf, type Body } from "../../evidence/exchange.ts";
+import { is2xx } from "../../base/http.ts";
+import { type Body, type Exchange, type Header, headerValue, statusOf } from "../../evidence/exchange.ts";
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
-import { headerValue } from "./har-body.ts";
 import type { RecordedExchange } from "./recording.ts";
 
 /** The name for every key that the recorder hid. Two requests with this name may have used different keys. */

@@ -1,11 +1,10 @@
 import { getPath, isObject } from "../../base/json.ts";
-import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
+import { type Answered, type Exchange, type Header, headerValue } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/streams.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { readStream } from "../../wire/stream-reader.ts";
 import {
   type HarBody,
-  headerValue,
   readResponseBody,
   readRequestBody,
   stringAt,

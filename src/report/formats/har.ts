@@ -1,5 +1,5 @@
 import { rounded } from "../../base/numbers.ts";
-import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
+import { type Body, type Exchange, type Header, headerValue, type SentRequest } from "../../evidence/exchange.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../model/report.ts";
 
@@ -94,9 +94,6 @@ function harResponse(answer: Exchange["answer"]): object {
 }
 
 const harHeader = ([name, value]: Header): object => ({ name, value });
-
-const headerValue = (headers: readonly Header[], name: string): string | undefined =>
-  headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
 const contentTypeOf = (headers: readonly Header[]): string => headerValue(headers, "content-type") ?? "x-unknown";
 

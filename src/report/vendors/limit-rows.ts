@@ -1,4 +1,4 @@
-import type { Exchange } from "../../evidence/exchange.ts";
+import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, type TierLimits, tierNames } from "../../spec/tiers.ts";
 import { isEquivalentText } from "../compare/find-changes.ts";
@@ -83,8 +83,6 @@ const hasLimit = (cell: string | null): cell is string => cell !== null && cell 
 const noKeyText = "no key";
 const notJudgedText = "not judged";
 
-const limitHeaderName = headerNames.rateLimit.toLowerCase();
-
 function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
   const { evidence, report } = document;
   if (evidence === null) return notJudgedText;
@@ -94,11 +92,9 @@ function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
   return distinct.length === 0 ? "none" : sanitizeLine(distinct.join(", "), 80);
 }
 
-const limitHeaderValues = ({ answer }: Exchange): string[] =>
+const limitHeaderValues = (exchange: Exchange): string[] =>
   // A response 401 belongs to no tier, because the key was not valid.
-  answer.kind === "unanswered" || answer.status === 401
-    ? []
-    : answer.headers.filter(([name]) => name.toLowerCase() === limitHeaderName).map(([, value]) => value);
+  statusOf(exchange) === 401 ? [] : headerValues(exchange, headerNames.rateLimit);
 
 function judgedLimit(
   name: string,

@@ -12,6 +12,9 @@ export function parseDuration(text: string): number | null {
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
 }
 
+/** Returns the day of a time in ISO 8601, such as `2030-01-31`. */
+export const dayOf = (time: string): string => time.slice(0, 10);
+
 /** Formats a duration in milliseconds for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;

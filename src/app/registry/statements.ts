@@ -9,6 +9,7 @@ import { UseCaseError } from "../use-case-error.ts";
 import { readKeys, type Seal } from "../verify/read-inputs.ts";
 import type { PossibleMessages } from "../verify/compare-with-report.ts";
 import { isSameDeployment, supersedingStatements, verifyStatement } from "../verify/verify-statement.ts";
+import { dayOf } from "../../base/duration.ts";
 import { join, relative } from "node:path";
 
 interface FoundStatement {
@@ -201,9 +202,7 @@ async function verifyOne(
 
 /** A statement from the future is a problem, because it would always be the newest. */
 const futureOf = ({ finished }: Statement, now: Date): string[] =>
-  Date.parse(finished) > now.getTime()
-    ? [`finished: the run ended on ${finished.slice(0, 10)}, which is yet to come`]
-    : [];
+  Date.parse(finished) > now.getTime() ? [`finished: the run ended on ${dayOf(finished)}, which is yet to come`] : [];
 
 const signatureOf = ({ envelope, subjects, expires }: Seal): PageSignature => ({
   keyId: envelope.signatures.map(({ keyid }) => keyid).join(", "),

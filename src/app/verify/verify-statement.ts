@@ -7,6 +7,7 @@ import { readKeys, type PublishedStatement, readStatement } from "./read-inputs.
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { countsIn, firstRequirements } from "../../spec/clause.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
+import { dayOf } from "../../base/duration.ts";
 
 export interface VerifyOptions {
   readonly statementFile: string;
@@ -114,7 +115,7 @@ function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);
   return [
-    ...(isExpired ? [`expires: the statement expired on ${seal.expires.slice(0, 10)}. Ask for a newer one`] : []),
+    ...(isExpired ? [`expires: the statement expired on ${dayOf(seal.expires)}. Ask for a newer one`] : []),
     ...seal.contradictions,
   ];
 }
@@ -140,7 +141,7 @@ export function supersedingStatements(statement: Statement, known: readonly Know
     const isRed = other.verdict === "nonconformant" && countsIn(requirementSetOf(other), requirementSetOf(statement));
     if (!isRed || !isSameDeployment(statement, other) || Date.parse(other.finished) <= Date.parse(statement.finished))
       return [];
-    return [`superseded: ${name} is newer, of ${other.finished.slice(0, 10)}, and nonconformant`];
+    return [`superseded: ${name} is newer, of ${dayOf(other.finished)}, and nonconformant`];
   });
 }
 

@@ -20,6 +20,7 @@ import { cliMessages } from "../messages.ts";
 import { type FlagsOf, repeatable, withOptions } from "../options.ts";
 import { networkFromFlags, networkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { dayOf } from "../../base/duration.ts";
 import { Command } from "commander";
 
 const examples = `
@@ -141,7 +142,7 @@ function print(verification: Verification): void {
     ...(exceptions.length === 0 ? [] : [`with ${formatCount(exceptions.length, "exception")}`]),
     ...(notJudged === 0 ? [] : [`${formatCount(notJudged, "clause")} not exercised`]),
     `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirements, 40)}`,
-    `on ${statement.started.slice(0, 10)}`,
+    `on ${dayOf(statement.started)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
     signatureText(signature, seal?.envelope.signatures.map(({ keyid }) => keyid) ?? []),
   ];

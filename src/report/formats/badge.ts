@@ -6,6 +6,7 @@ import { wholePercent } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { expiryOf } from "../statement/attestation.ts";
 import { unexercisedMusts, failedClauses } from "../model/verdict.ts";
+import { dayOf } from "../../base/duration.ts";
 
 const verdictColours = {
   conformant: "brightgreen",
@@ -29,16 +30,14 @@ interface BadgeTime {
 function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime): Badge {
   const label = report.load === undefined ? "conformance" : "conformance under load";
   const expires = expiryOf(report.finished, signing.validDays);
-  if (now >= expires) return { label, message: `expired on ${dayOf(expires)}`, color: "lightgrey" };
+  if (now >= expires) return { label, message: `expired on ${dayOf(expires.toISOString())}`, color: "lightgrey" };
   const isUnmet = report.findings.some(({ outcome, level }) => outcome === "fail" && level === "load");
   return {
     label,
-    message: `${report.verdict}, ${badgeCounts(report)}, ${dayOf(new Date(report.finished))}`,
+    message: `${report.verdict}, ${badgeCounts(report)}, ${dayOf(new Date(report.finished).toISOString())}`,
     color: isUnmet ? verdictColours.nonconformant : verdictColours[report.verdict],
   };
 }
-
-const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 function badgeCounts(report: Report): string {
   const { verdict, totals, findings, unselected } = report;

@@ -8,6 +8,7 @@ import { type FlakyCheck, flakyNights, type OpenFailure, type PairsOfNights } fr
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
 import type { TrialId } from "../model/load-results.ts";
+import { dayOf } from "../../base/duration.ts";
 
 /** A sentence about a result of the night. The kinds `regression` and `slower` fail the command. */
 export interface NightLine {
@@ -149,8 +150,6 @@ export function formatShare(was: number, is: number): string {
   const percent = Math.round((is / was - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %`;
 }
-
-export const dayOf = (iso: string): string => iso.slice(0, 10);
 
 const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
   `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
 import { isBroken, type ReportFinding } from "./report.ts";
+import { dayOf } from "../../base/duration.ts";
 
 export const baselineSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -43,7 +44,7 @@ export function applyBaseline(
   baseline: Baseline,
   now: Date = new Date(),
 ): BaselineResult {
-  const today = now.toISOString().slice(0, 10);
+  const today = dayOf(now.toISOString());
   const expired = baseline.filter(({ until }) => until !== undefined && until < today);
   const valid = baseline.filter((entry) => !expired.includes(entry));
   return {

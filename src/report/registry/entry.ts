@@ -1,6 +1,7 @@
 import { profileNames } from "../../spec/profiles.ts";
 import type { PageSignature } from "../statement/attestation.ts";
 import type { Statement, StatementProfile } from "../statement/statement-schema.ts";
+import { dayOf } from "../../base/duration.ts";
 
 export interface RegistryEntry {
   readonly folder: string;
@@ -43,7 +44,7 @@ export const isCurrent = (entry: RegistryEntry, now: Date): boolean => reasonsNo
 export function reasonsNotCurrent(entry: RegistryEntry, now: Date): string[] {
   const { supersededBy, newer, expires } = entry;
   return [
-    ...(isExpired(entry, now) ? [`expired on ${expires.slice(0, 10)}`] : []),
+    ...(isExpired(entry, now) ? [`expired on ${dayOf(expires)}`] : []),
     ...(supersededBy === null ? [] : [`superseded by ${supersededBy}, which is nonconformant`]),
     ...(newer === null || newer === supersededBy ? [] : [`${newer} is newer`]),
   ];

@@ -19,6 +19,7 @@ import {
   tiersOf,
   verdictText,
 } from "./entry.ts";
+import { dayOf } from "../../base/duration.ts";
 
 export const feedFileName = "feed.xml";
 
@@ -100,8 +101,6 @@ export function renderRegistryPage(registry: Registry): string {
       </main>`,
   });
 }
-
-const dayOf = (time: string): string => time.slice(0, 10);
 
 const sortable = (text: string): Html => html`<th scope="col" data-sorts>${text}</th>`;
 

@@ -1,4 +1,4 @@
-import { dayMs } from "../../base/duration.ts";
+import { dayMs, dayOf } from "../../base/duration.ts";
 import { joinFirst } from "../../base/text.ts";
 import { countsIn, firstRequirements } from "../../spec/clause.ts";
 import { limitResult, type ProvenLimit } from "../model/profiles.ts";
@@ -86,7 +86,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   maxAgeDays: ({ maxAgeDays }, { statement: { finished }, now }) => {
     if (maxAgeDays === undefined) return null;
     const days = (now.getTime() - Date.parse(finished)) / dayMs;
-    if (days < -maxClockErrorDays) return ruleBroken(`its run ended in the future, on ${finished.slice(0, 10)}`);
+    if (days < -maxClockErrorDays) return ruleBroken(`its run ended in the future, on ${dayOf(finished)}`);
     const says = `its run ended ${Math.max(0, Math.floor(days))} days ago`;
     return days <= maxAgeDays ? ruleMet(says) : ruleBroken(`${says}, and may have ended ${maxAgeDays} days ago`);
   },
@@ -153,7 +153,7 @@ function judgeSubjects({ subjects }: Policy, { subjects: stated, isSigned }: Pol
 type AllowedExceptions = NonNullable<Policy["exceptions"]>;
 
 function disallowedFailures(allowed: AllowedExceptions, { statement, now }: PolicyFacts): string[] {
-  const today = now.toISOString().slice(0, 10);
+  const today = dayOf(now.toISOString());
   return statement.exceptions
     .filter(({ outcome }) => outcome === "fail")
     .flatMap(({ check }) => {

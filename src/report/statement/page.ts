@@ -7,6 +7,7 @@ import { renderPage } from "../html/page.ts";
 import { verdictTexts } from "../html/sections/verdict.ts";
 import type { Subject, PageSignature } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
+import { dayOf } from "../../base/duration.ts";
 
 /** Renders a statement as an HTML page. `standing` lists reasons not to rely on the statement any more. */
 export function renderStatementPage(
@@ -42,9 +43,7 @@ export function renderStatementPage(
       ])}
       ${profilesSection(statement)} ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)}
       ${unexercisedSection(statement)} ${verifySection(signature)}
-      <footer>
-        Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${formatDay(finished)}.
-      </footer>
+      <footer>Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${dayOf(finished)}.</footer>
     </main>`,
   });
 }
@@ -56,15 +55,13 @@ function profilesSection({ profiles = [] }: Statement): Html | null {
   return pageSection("profiles", "Verdict by profile", renderTable("Profiles", columns, rows));
 }
 
-const formatDay = (time: string): string => time.slice(0, 10);
-
 function factsSection(
   { finished, suite, target, pairs, limits = [] }: Statement,
   signature: PageSignature | null,
 ): Html {
   const facts: readonly (readonly [string, string])[] = [
-    ["The run ended", formatDay(finished)],
-    ["Counts until", signature === null ? "not stated" : formatDay(signature.expires)],
+    ["The run ended", dayOf(finished)],
+    ["Counts until", signature === null ? "not stated" : dayOf(signature.expires)],
     ["Signed with the key", signature === null ? "nobody signed this statement" : signature.keyId],
     ...(signature?.subjects ?? []).map(({ name, digest }): [string, string] => [
       "About",

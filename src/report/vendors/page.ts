@@ -17,6 +17,7 @@ import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
 import { type VendorRowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
+import { dayOf } from "../../base/duration.ts";
 
 /** Renders a vendor comparison as one HTML page, which is readable without scripts. */
 export function renderVendorsPage(all: VendorComparison): string {
@@ -165,7 +166,7 @@ const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorS
   [
     ...(tiers.length === 0 ? [] : [`tiers ${tiers.join(", ")}`]),
     `${requests} requests`,
-    ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
+    ...(isKept ? [`report of ${dayOf(started)}`] : []),
   ].join(" · ");
 
 function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-
 import { outcomes, type ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { compareReports, hasCommonFindings } from "./compare-reports.ts";
 import type { Comparison, FindingChange, FindingChanges } from "./comparison.ts";
-import { categorizeChange } from "./find-changes.ts";
+import { categorizeChange, isEquivalentText, windowKinds } from "./find-changes.ts";
 import { findingKey } from "../model/finding-text.ts";
 import { type RegressionKind, regressionKinds, type RegressionRules } from "./regression-rules.ts";
+import type { LimiterShape } from "../../rules/limits/admission/models.ts";
 
 const everything: RegressionRules = {
   kinds: new Set(Object.keys(regressionKinds) as RegressionKind[]),
@@ -140,4 +140,43 @@ describe("two reports", () => {
 it("a finding is identified by its check and instance", () => {
   expect(findingKey(sampleFinding({ instance: "free" }))).not.toBe(findingKey(sampleFinding({})));
   expect(findingKey(sampleFinding({ outcome: "fail", actual: "x" }))).toBe(findingKey(sampleFinding({})));
+});
+
+const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
+
+describe("two texts of an observation can have the same cause", () => {
+  it.each<[string, string, boolean]>([
+    ["a stream of 10 s ended with done", "a stream of 9.5 s ended with done", true],
+    ["`retry_after` 2271599 s", "`retry_after` 12 s", true],
+    ["`period` is 2026-03-01T00:00:00Z", "`period` is 2027-04-01", true],
+    ["sent to http://127.0.0.1:4000/x", "sent to http://127.0.0.1:4001/x", true],
+    ["`average_response_time` is 0.0031 without a unit", "`average_response_time` is 1.2e-3 without a unit", true],
+    ["`average_response_time` is 0.0031 without a unit", "`average_response_time` is 3.1 without a unit", false],
+    ["`average_response_time` is 0 without a unit", "`average_response_time` is 0.4 without a unit", true],
+    ["`average_response_time` is 0.0031 without a unit", '`average_response_time` is "3 ms" without a unit', false],
+    ["answers 404", "answers 405", false],
+    ["16 chunks", "29 chunks", false],
+    ["a stream of 10 s ended with done", "a stream of 10 s ended with error", false],
+    [fits("fixed, weighted"), fits("weighted, fixed"), true],
+    [fits("fixed, weighted"), fits("rolling, fixed, anchored"), true],
+    [fits("fixed, weighted"), fits("rolling, bucket"), false],
+    ["hour fixed or weighted; minute fixed", "hour fixed; minute fixed or bucket", true],
+    ["hour fixed or weighted; minute fixed", "hour fixed; minute rolling", false],
+    ["hour fixed", "minute fixed", false],
+  ])("%s / %s: %s", (was, is, same) => {
+    expect(isEquivalentText(was, is)).toBe(same);
+    expect(isEquivalentText(is, was)).toBe(same);
+  });
+
+  it("uses the same names of window shapes as the judge of limiters", () => {
+    const all: Readonly<Record<LimiterShape, true>> = {
+      rolling: true,
+      fixed: true,
+      anchored: true,
+      pushed: true,
+      weighted: true,
+      bucket: true,
+    };
+    expect(Object.keys(all)).toEqual([...windowKinds]);
+  });
 });

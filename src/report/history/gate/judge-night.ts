@@ -3,7 +3,16 @@ import type { Comparison, Regression } from "../../compare/comparison.ts";
 import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
-import { documentOf, nightBaseline } from "../night-baseline.ts";
+import {
+  documentOf,
+  type FlakyCheck,
+  flakyChecksOf,
+  nightBaseline,
+  type OpenFailure,
+  openFailures,
+  pairsOfNights,
+  type PairsOfNights,
+} from "../across-nights.ts";
 import {
   countsCaveat,
   type Night,
@@ -12,14 +21,6 @@ import {
   type ReportedLatencyShift,
   trialIdText,
 } from "../night.ts";
-import {
-  type FlakyCheck,
-  flakyChecksOf,
-  type OpenFailure,
-  openFailures,
-  pairsOfNights,
-  type PairsOfNights,
-} from "../across-nights.ts";
 import type { TrialId } from "../../model/load-results.ts";
 import {
   latencyGate,

@@ -1,5 +1,6 @@
 import { findingKey } from "../model/finding-text.ts";
 import { repeatedCheck, sinceOf } from "../model/requirements.ts";
+import { withoutUndefined } from "../../base/json.ts";
 import { countsIn } from "../../spec/clause.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
 import {
@@ -187,10 +188,7 @@ const findingIdentityOf = ({ check, clause, suite, level, instance }: ReportFind
   instance: instance ?? null,
 });
 
-const resultFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
-
 function findingResultOf(finding: ReportFinding): FindingResult {
-  const result: Partial<Record<keyof FindingResult, unknown>> = {};
-  for (const field of resultFields) if (finding[field] !== undefined) result[field] = finding[field];
-  return result as unknown as FindingResult;
+  const { outcome, reading, expected, actual, reason, needs, evidence } = finding;
+  return withoutUndefined({ outcome, reading, expected, actual, reason, needs, evidence });
 }

@@ -1,4 +1,4 @@
-import { tryParseJson } from "../../base/json.ts";
+import { isObject, tryParseJson } from "../../base/json.ts";
 import { once } from "../../base/memoize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
@@ -156,7 +156,7 @@ const webhookPathOf = (url: string): string =>
 function parsedBodyOf({ request }: Exchange): Readonly<Record<string, unknown>> {
   if (request.method !== "POST" || request.body.kind !== "text") return {};
   const parsed = tryParseJson(request.body.text);
-  return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {};
+  return isObject(parsed) ? parsed : {};
 }
 
 function creationCommands(creation: Exchange, context: EvidenceContext): string[] {

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../../base/numbers.ts";
-import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
+import { highestOf, lowestOf, timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
 import { tones } from "../svg/chart.ts";
 import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
@@ -138,7 +138,7 @@ function windowTableRows(
       members.length,
       countOf("admitted"),
       countOf("refused"),
-      left.length === 0 ? "not sent" : left.reduce((low, each) => Math.min(low, each)),
+      left.length === 0 ? "not sent" : lowestOf(left),
     ];
   });
 }
@@ -162,7 +162,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   });
   const lows = byLimit.map(([limit, members]) => {
     const left = members.map(({ remaining }) => remaining ?? 0);
-    return [limit, members.length, left.reduce((a, b) => Math.max(a, b)), left.reduce((a, b) => Math.min(a, b))];
+    return [limit, members.length, highestOf(left), lowestOf(left)];
   });
   return renderLineChart({
     title: `${name}: remaining requests in the headers, ${window === "hour" ? "over an hour" : "minute by minute"}`,

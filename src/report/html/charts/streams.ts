@@ -107,22 +107,22 @@ export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: str
       { name: "broken off", tone: "bad", shape: "crosses", points: dots("cut") },
     ] as const satisfies readonly ChartSeries[]
   ).filter(({ points }) => points.length > 0);
-  const counts = (["whole", "left", "cut"] as const).map(
-    (ending) => streams.filter((each) => each.ending === ending).length,
-  );
+  const countOf = (wanted: "whole" | "left" | "cut"): number =>
+    streams.filter(({ ending }) => ending === wanted).length;
+  const [whole, left, cut] = [countOf("whole"), countOf("left"), countOf("cut")];
   const without = streams.filter(({ firstEventMs }) => firstEventMs === null).length;
   return renderLineChart({
     title,
-    says: `${formatCount(streams.length, "stream")}: ${counts[0] ?? 0} ended by themselves, ${counts[1] ?? 0} were closed by the client, ${counts[2] ?? 0} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
+    says: `${formatCount(streams.length, "stream")}: ${whole} ended by themselves, ${left} were closed by the client, ${cut} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
     x: { label: "opened, seconds since the load began", format: (value) => `${value} s` },
     y: { label: "time to the first event", format: (value) => `${value} ms` },
     series,
     table: {
       head: ["streams", "count"],
       rows: [
-        ["ended by themselves", counts[0] ?? 0],
-        ["closed by the client", counts[1] ?? 0],
-        ["broken off", counts[2] ?? 0],
+        ["ended by themselves", whole],
+        ["closed by the client", left],
+        ["broken off", cut],
         ["without any event", without],
       ],
     },

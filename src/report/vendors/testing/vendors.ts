@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ReportFinding } from "../../model/report.ts";
-import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
+import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, sampleResult } from "../../testing/sample.ts";
 import type { Vendor } from "../vendor.ts";
 
 /** Creates a judged vendor whose report has these findings and exchanges. */
@@ -31,13 +31,7 @@ export const unjudgedVendor = (name: string, reason: string): Vendor => ({
 });
 
 export const sampleObservation = (clause: string, reason: string, instance?: string): ReportFinding =>
-  sampleFinding({
-    clause,
-    level: "gap",
-    outcome: "observed",
-    reason,
-    ...(instance === undefined ? {} : { instance }),
-  });
+  sampleResult("observed", clause, "Stream", { reason, ...(instance === undefined ? {} : { instance }) });
 
 /** Creates vendors whose reports have `text` in place of every free text. */
 export function vendorsWithText(text: string): Vendor[] {

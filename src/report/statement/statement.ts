@@ -69,7 +69,10 @@ function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs"
   };
 }
 
-const statementProfileOf = ({ broken: _, ...profile }: ProfileResult): StatementProfile => profile;
+function statementProfileOf(result: ProfileResult): StatementProfile {
+  const { broken: _, ...profile } = result;
+  return profile;
+}
 
 const exceptionsOf = (
   findings: readonly ReportFinding[],

@@ -8,7 +8,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { findPatch } from "../reference/catalogue.ts";
 import { type Reference, startReference } from "../reference/reference.ts";
 import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
-import type { ReportFinding } from "../report/model/report.ts";
+import type { ReportFinding } from "../report/model/finding.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../report/testing/sample.ts";
 import { hostilities, startAnsweringServer, startHostile } from "../wire/testing/hostile.ts";
 import { commandLineIn, type Ended } from "./testing/command.ts";

@@ -59,16 +59,8 @@ export type {
   Unanswered,
 } from "../evidence/exchange.ts";
 export type { ProbeResult } from "../evidence/evidence.ts";
-export type {
-  CreatedResource as Created,
-  Outcome,
-  Report,
-  ReportFinding,
-  RowLevel,
-  Totals,
-  UntestableRow,
-  Verdict,
-} from "../report/model/report.ts";
+export type { Outcome, ReportFinding, RowLevel } from "../report/model/finding.ts";
+export type { CreatedResource as Created, Report, Totals, UntestableRow, Verdict } from "../report/model/report.ts";
 export type { LoadResults as LoadPart, LoadRun, Percentiles, Spread } from "../report/model/load-results.ts";
 export type { LoadEvidence } from "../evidence/load-evidence.ts";
 

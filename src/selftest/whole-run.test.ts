@@ -10,7 +10,7 @@ import { patchesByName, findPatch } from "../reference/catalogue.ts";
 import { type TierName, tierNames } from "../spec/tiers.ts";
 import { renderHtml } from "../report/html/render-html.ts";
 import { serializeEvidence, readEvidence } from "../report/model/report-file.ts";
-import type { Outcome } from "../report/model/report.ts";
+import type { Outcome } from "../report/model/finding.ts";
 import { suites } from "../suites/all.ts";
 import type { Target } from "../target/target.ts";
 import { withSmallTiers } from "./trial.ts";

@@ -1,6 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { notationOf, parseSource, type Place, type Source } from "../../base/source/source.ts";
-import type { Report, ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
+import type { Report } from "../../report/model/report.ts";
 import { type FileFinding, formatPath, judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/clause.ts";
 import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";

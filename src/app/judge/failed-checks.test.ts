@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
+import type { Report, ReportDocument } from "../../report/model/report.ts";
 import { sampleExchange, sampleFinding, sampleReport } from "../../report/testing/sample.ts";
 import { check, suite } from "../../run/judge/check.ts";
 import { holds } from "../../run/judge/finding.ts";

@@ -1,6 +1,7 @@
 import { line, UsageError } from "../../base/line.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import { isBroken, partyOf, type ReportDocument, type ReportFinding } from "../../report/model/report.ts";
+import { isBroken, type ReportFinding } from "../../report/model/finding.ts";
+import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";

@@ -1,4 +1,4 @@
-import { is2xx } from "../../base/http.ts";
+import { is2xx, isKeyRefusal } from "../../base/http.ts";
 import { type Body, type Exchange, type Header, headerValue, statusOf } from "../../evidence/exchange.ts";
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import type { RecordedExchange } from "./recording.ts";

@@ -7,14 +7,8 @@ import { packageVersion } from "../../base/package-root.ts";
 import { withoutUndefined } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
-import {
-  type Report,
-  type ReportFinding,
-  type Outcome,
-  type RowLevel,
-  type StatedFacts,
-  statedFactsOf,
-} from "../../report/model/report.ts";
+import type { ReportFinding, Outcome, RowLevel } from "../../report/model/finding.ts";
+import { type Report, type StatedFacts, statedFactsOf } from "../../report/model/report.ts";
 import { profileResultsOf, provenLimits } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";

@@ -1,5 +1,5 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { isBroken, type ReportFinding } from "../../report/model/report.ts";
+import { isBroken, type ReportFinding } from "../../report/model/finding.ts";
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { isOffered, type Profile, profileNames, profileOf, profileOfSource, profiles } from "../../spec/profiles.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";

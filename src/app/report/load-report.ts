@@ -13,7 +13,8 @@ import {
   shortHash,
   tiersOfKeys,
 } from "./assemble-report.ts";
-import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../report/model/report.ts";
+import type { ReportFinding, RowLevel } from "../../report/model/finding.ts";
+import type { CreatedResource, Report } from "../../report/model/report.ts";
 import {
   type LoadRun,
   type Percentiles,

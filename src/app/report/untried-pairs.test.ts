@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
 import { narrowReport } from "../../report/model/requirements.ts";
 import { clauseOutcomes, verdictOf } from "../../report/model/verdict.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";

@@ -12,7 +12,8 @@ import { decisiveExitCode, exitCodes, handlePendingSignals } from "../../base/pr
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
 import { applyBaseline, type Baseline, defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
-import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
+import type { Report, ReportDocument } from "../../report/model/report.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";

@@ -4,7 +4,7 @@ import { failureLines } from "../../report/terminal/failure-lines.ts";
 import { repeatedCheck } from "../../report/model/requirements.ts";
 import { formatUpcoming, plainTextContext } from "../../report/formats/test-cases.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
 import type { Judged } from "../judge.ts";
 
 export type TestResult =

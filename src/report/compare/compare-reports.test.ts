@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { newestRequirements } from "../../spec/clause.ts";
 import type { LoadRun } from "../model/load-results.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports, hasCommonFindings } from "./compare-reports.ts";
 import type { Comparison } from "./comparison.ts";

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
 import { coverageSharesSchema } from "../model/profiles.ts";
-import { type Outcome, rowLevels, outcomes, totalsSchema, verdicts } from "../model/report.ts";
+import { type Outcome, rowLevels, outcomes } from "../model/finding.ts";
+import { totalsSchema, verdicts } from "../model/report.ts";
 import { agentStreamingSchema } from "../model/streaming.ts";
 import { type RegressionKind, regressionKinds } from "./regression-rules.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outcomes, type ReportFinding } from "../model/report.ts";
+import { outcomes, type ReportFinding } from "../model/finding.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { compareReports, hasCommonFindings } from "./compare-reports.ts";
 import type { Comparison, FindingChange, FindingChanges } from "./comparison.ts";

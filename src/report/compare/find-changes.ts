@@ -2,7 +2,8 @@ import { findingKey } from "../model/finding-text.ts";
 import { repeatedCheck, sinceOf } from "../model/requirements.ts";
 import { withoutUndefined } from "../../base/json.ts";
 import { countsIn } from "../../spec/clause.ts";
-import type { Outcome, Report, ReportFinding } from "../model/report.ts";
+import type { Outcome, ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import {
   type FindingChange,
   type FindingChanges,

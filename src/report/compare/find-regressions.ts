@@ -1,6 +1,7 @@
 import { findingName } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Outcome, Verdict } from "../model/report.ts";
+import type { Outcome } from "../model/finding.ts";
+import type { Verdict } from "../model/report.ts";
 import type {
   Comparison,
   FindingIdentity,

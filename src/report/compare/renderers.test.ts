@@ -3,7 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { newestRequirements } from "../../spec/clause.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import type { Comparison } from "./comparison.ts";

@@ -1,6 +1,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { ReportDocument } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 type CtrfStatus = "passed" | "failed" | "skipped" | "other";

@@ -12,7 +12,8 @@ import {
 } from "../model/broken-clauses.ts";
 import { clausesOf, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
-import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
+import { type Outcome, outcomes, type ReportFinding } from "../model/finding.ts";
+import type { Report, ReportDocument } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { SectionBlock, SharedCause, TableCell, Section, TableBlock } from "../model/section.ts";
 import { lostRequestTexts, verdictName, verdictReasons } from "../model/verdict-summary.ts";

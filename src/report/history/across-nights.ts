@@ -1,6 +1,7 @@
 import type { Night, NightFinding } from "./night.ts";
 import { findingKey } from "../model/finding-text.ts";
-import { isBroken, isExercised, type ReportDocument } from "../model/report.ts";
+import { isBroken, isExercised } from "../model/finding.ts";
+import type { ReportDocument } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 
 export interface OpenFailure {

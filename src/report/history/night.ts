@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { DeepReadonly } from "../../base/json.ts";
-import { isBroken, type Report, type ReportFinding, reportSchema } from "../model/report.ts";
+import { isBroken, type ReportFinding } from "../model/finding.ts";
+import { type Report, reportSchema } from "../model/report.ts";
 import { loadResultsSchema, type LoadRun, type TrialId } from "../model/load-results.ts";
 import { truncate } from "../../base/sanitize.ts";
 import { type RunEnd, totalsOf, verdictOf } from "../model/verdict.ts";

@@ -1,5 +1,5 @@
 import { sanitize, sanitizeLine, truncate } from "../../base/sanitize.ts";
-import type { Outcome, ReportFinding } from "../model/report.ts";
+import type { Outcome, ReportFinding } from "../model/finding.ts";
 import type { Text } from "../model/section.ts";
 import { type Html, html, type HtmlContent } from "./markup.ts";
 import { createHash } from "node:crypto";

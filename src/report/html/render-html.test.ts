@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { clausesOfParty } from "../../spec/clauses.ts";
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { ReportDocument } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 import { clauseAnchor, findingAnchor } from "./elements.ts";
 import { renderHtml } from "./render-html.ts";

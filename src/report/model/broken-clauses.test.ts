@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../testing/sample.ts";
-import type { ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
 import { causesToFix, failureCauses } from "./broken-clauses.ts";
 
 const fail = (clause: string, actual: string, more: Partial<ReportFinding> = {}): ReportFinding =>

@@ -5,7 +5,8 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { rejectedKeyKinds } from "../../spec/dimensions.ts";
 import { coverageOf } from "./coverage.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
-import type { Outcome, Report, ReportFinding } from "./report.ts";
+import type { Outcome, ReportFinding } from "./finding.ts";
+import type { Report } from "./report.ts";
 import { outside, own, type Text, text } from "./section.ts";
 
 export interface ClauseGroup {

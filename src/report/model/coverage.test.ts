@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPaint } from "../../base/text.ts";
 import { coverageOf, coverageSection } from "./coverage.ts";
 import { sectionLines } from "../terminal/section-lines.ts";
-import type { ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
 import { reportSections } from "./report-sections.ts";
 import { sampleReport } from "../testing/sample.ts";
 

@@ -1,7 +1,8 @@
 import { formatNumber } from "../../base/numbers.ts";
 import { joinFirst } from "../../base/text.ts";
 import { rejectedKeyKinds } from "../../spec/dimensions.ts";
-import type { Report, ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
+import type { Report } from "./report.ts";
 import {
   cell,
   fact,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
-import { isBroken, type ReportFinding } from "./report.ts";
+import { isBroken, type ReportFinding } from "./finding.ts";
 import { dayOf } from "../../base/duration.ts";
 
 export const baselineSchema = z.strictObject({

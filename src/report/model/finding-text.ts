@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { formatCoverage } from "./coverage.ts";
 import { formatScenarioTrials } from "./load-results.ts";
-import type { ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
 import {
   fact,
   type LabelledValue,

@@ -3,7 +3,8 @@ import { formatDuration } from "../../base/duration.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { type LoadRun, type Percentiles, type Spread, formatTrial } from "./load-results.ts";
-import type { Report, ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
+import type { Report } from "./report.ts";
 import {
   cell,
   type TableCell,

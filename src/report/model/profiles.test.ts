@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../testing/sample.ts";
 import { limitResult, provenLimits } from "./profiles.ts";
-import type { ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
 
 const finding = (check: string, more: Partial<ReportFinding>): ReportFinding =>
   sampleFinding({ check, clause: check.split("/")[0] ?? check, instance: "free", ...more });

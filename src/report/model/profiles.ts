@@ -5,15 +5,8 @@ import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
 import { countsIn } from "../../spec/clause.ts";
 import { combinationFacts } from "./coverage.ts";
-import {
-  isBroken,
-  isExercised,
-  limitsSchema,
-  partyOf,
-  type ProfileResult,
-  type Report,
-  type ReportFinding,
-} from "./report.ts";
+import { isBroken, isExercised, type ReportFinding } from "./finding.ts";
+import { limitsSchema, partyOf, type ProfileResult, type Report } from "./report.ts";
 import { requirementsOf } from "./requirements.ts";
 import {
   cell,

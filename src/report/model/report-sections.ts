@@ -8,14 +8,8 @@ import { groupByClause } from "./broken-clauses.ts";
 import { coverageSection } from "./coverage.ts";
 import { loadSections, streamingSection } from "./measurement-sections.ts";
 import { profilesSection } from "./profiles.ts";
-import {
-  createdKinds,
-  type Outcome,
-  outcomes,
-  type Report,
-  type ReportFinding,
-  type ReportedRecording,
-} from "./report.ts";
+import { type Outcome, outcomes, type ReportFinding } from "./finding.ts";
+import { createdKinds, type Report, type ReportedRecording } from "./report.ts";
 import {
   type SharedCause,
   type CausesBlock,

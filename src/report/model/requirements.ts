@@ -10,7 +10,8 @@ import {
 } from "../../spec/clause.ts";
 import { formatCount } from "../../base/text.ts";
 import { breachText, findingName } from "./finding-text.ts";
-import { isBrokenOrError, outcomes, partyOf, type Report, type ReportFinding } from "./report.ts";
+import { isBrokenOrError, outcomes, type ReportFinding } from "./finding.ts";
+import { partyOf, type Report } from "./report.ts";
 import { fact, type LabelledValue, type Section, outside, outsideProse, own, text } from "./section.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-import type { ReportFinding } from "./report.ts";
+import type { ReportFinding } from "./finding.ts";
 
 export type SectionName =
   | "errors"

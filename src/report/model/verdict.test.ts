@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Outcome, ReportFinding } from "./report.ts";
+import type { Outcome, ReportFinding } from "./finding.ts";
 import { formatText } from "../terminal/section-lines.ts";
 import { verdictReasons } from "./verdict-summary.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";

@@ -2,16 +2,8 @@ import type { Tone } from "./section.ts";
 import { decisiveExitCode, exitCodes } from "../../base/process-end.ts";
 import { isOffered, type Profile, profileOf } from "../../spec/profiles.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
-import {
-  isExercised,
-  type Outcome,
-  outcomes,
-  type Report,
-  type ReportFinding,
-  type Totals,
-  type Verdict,
-  type ProfileResult,
-} from "./report.ts";
+import { isExercised, type Outcome, outcomes, type ReportFinding } from "./finding.ts";
+import type { Report, Totals, Verdict, ProfileResult } from "./report.ts";
 
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
   const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;

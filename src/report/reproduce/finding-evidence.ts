@@ -6,7 +6,8 @@ import { type Delivery, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { FindingTrial } from "../model/load-results.ts";
 import { deliveryLines, exchangeLines, type MessageBounds } from "../model/exchange-text.ts";
-import { partyOf, type ReportDocument, type ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import { partyOf, type ReportDocument } from "../model/report.ts";
 import { headerNames } from "../../spec/headers.ts";
 import {
   type CurlOptions,

@@ -1,7 +1,8 @@
 import { findingKey, findingName } from "../model/finding-text.ts";
 import { firstRequirements } from "../../spec/clause.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Outcome, Report, ReportFinding } from "../model/report.ts";
+import type { Outcome, ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 import { isDeepStrictEqual } from "node:util";

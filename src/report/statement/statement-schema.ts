@@ -2,7 +2,8 @@ import { z } from "zod";
 import { parties } from "../../spec/clause.ts";
 
 import { profileNames } from "../../spec/profiles.ts";
-import { limitsSchema, profileVerdicts, rowLevels, totalsSchema, verdicts } from "../model/report.ts";
+import { rowLevels } from "../model/finding.ts";
+import { limitsSchema, profileVerdicts, totalsSchema, verdicts } from "../model/report.ts";
 
 export const statementFormat = "agent-hosting-conformance/statement/1";
 

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { rejudgeDifferences, statementDifferences } from "./differences.ts";

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 
 import { withoutUndefined } from "../../base/json.ts";
 import { groupByClause } from "../model/broken-clauses.ts";
-import type { ReportDocument, Outcome, ProfileResult, Report, ReportFinding } from "../model/report.ts";
+import type { Outcome, ReportFinding } from "../model/finding.ts";
+import type { ReportDocument, ProfileResult, Report } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 import { clauseOutcomes, clauseCountsOf } from "../model/verdict.ts";

@@ -3,7 +3,7 @@ import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { breachText, type DistinctFinding, findingFacts } from "../model/finding-text.ts";
 import type { ClauseGroup } from "../model/broken-clauses.ts";
-import type { ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import { commandName } from "../reproduce/curl.ts";
 import { type EvidenceContext, findingEvidence } from "../reproduce/finding-evidence.ts";
 import { formatText, type TerminalStyle } from "./section-lines.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { renderTerminal, type TerminalOptions } from "./render-terminal.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { sampleFinding, trialFields, sampleLoadRun as run, sampleReport } from "../testing/sample.ts";
 
 const loadFinding = (other: Partial<ReportFinding>): ReportFinding =>

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { renderTerminal, type TerminalOptions } from "./render-terminal.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 

@@ -1,12 +1,6 @@
 import * as fc from "fast-check";
-import {
-  type Outcome,
-  outcomes,
-  type Report,
-  type ReportDocument,
-  type ReportFinding,
-  type RowLevel,
-} from "../model/report.ts";
+import { type Outcome, outcomes, type ReportFinding, type RowLevel } from "../model/finding.ts";
+import type { Report, ReportDocument } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 import { compareReports } from "../compare/compare-reports.ts";
 import type { Comparison } from "../compare/comparison.ts";

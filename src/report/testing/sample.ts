@@ -1,7 +1,8 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
 import { type LoadRun, trialInstance, trialSuite } from "../model/load-results.ts";
-import type { Outcome, Report, ReportFinding, RowLevel } from "../model/report.ts";
+import type { Outcome, ReportFinding, RowLevel } from "../model/finding.ts";
+import type { Report } from "../model/report.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { hasInvalidLoad, reportVerdict, runEndOf, totalsOf } from "../model/verdict.ts";
 import { profileResultsOf } from "../model/profiles.ts";

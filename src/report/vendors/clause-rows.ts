@@ -2,7 +2,7 @@ import { clauseSentence } from "../model/finding-text.ts";
 import { clauseIds } from "../../spec/clauses.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
-import type { Outcome, ReportFinding, RowLevel } from "../model/report.ts";
+import type { Outcome, ReportFinding, RowLevel } from "../model/finding.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
 import { isEquivalentText } from "../compare/find-changes.ts";

@@ -3,7 +3,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, type TierLimits, tierNames } from "../../spec/tiers.ts";
 import { isEquivalentText } from "../compare/find-changes.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
 export interface LimitRow {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileOf } from "../../spec/profiles.ts";
-import type { ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { formatProfileCell } from "./profile-rows.ts";

@@ -2,7 +2,7 @@ import { groupsBy } from "../../base/lists.ts";
 import { clausesOf, clauseSentence } from "../model/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
-import type { ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import { unexercisedOfferedMusts } from "../model/verdict.ts";
 import type { ComparedRow } from "./clause-rows.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";

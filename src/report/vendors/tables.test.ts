@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { ReportFinding } from "../model/report.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { renderVendorsMarkdown } from "./markdown.ts";

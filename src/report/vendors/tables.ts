@@ -1,6 +1,6 @@
 import { profiles } from "../../spec/profiles.ts";
 import { clientRank } from "../model/broken-clauses.ts";
-import type { Outcome } from "../model/report.ts";
+import type { Outcome } from "../model/finding.ts";
 import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow, StreamingRow } from "./latency-rows.ts";

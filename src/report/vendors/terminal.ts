@@ -1,6 +1,7 @@
 import { verdictTones } from "../model/verdict.ts";
 import { createPaint, formatLabelled, type Paint, wrap } from "../../base/text.ts";
-import type { Outcome, Verdict } from "../model/report.ts";
+import type { Outcome } from "../model/finding.ts";
+import type { Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import {
   type TerminalSettings,

@@ -1,4 +1,5 @@
-import type { ReportDocument, Report, ReportFinding } from "../../model/report.ts";
+import type { ReportFinding } from "../../model/finding.ts";
+import type { ReportDocument, Report } from "../../model/report.ts";
 import {
   sampleDelivery,
   sampleExchange,

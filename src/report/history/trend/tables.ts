@@ -6,7 +6,7 @@ import { verdictTexts } from "../../html/sections/verdict.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
-import { isBroken, isExercised } from "../../model/report.ts";
+import { isBroken, isExercised } from "../../model/finding.ts";
 import type { FlakyCheck, OpenFailure, PairsOfNights } from "../across-nights.ts";
 import { formatDate } from "./charts.ts";
 

@@ -2,7 +2,8 @@ import { anchorsOf, prose } from "../elements.ts";
 import { sanitize, sanitizeLine, truncate } from "../../../base/sanitize.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
-import type { ReportFinding, Report, ReportDocument } from "../../model/report.ts";
+import type { ReportFinding } from "../../model/finding.ts";
+import type { Report, ReportDocument } from "../../model/report.ts";
 import {
   findingEvidence,
   type FindingEvidence,

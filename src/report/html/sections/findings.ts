@@ -3,7 +3,8 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import { type ClauseId, clauseOf, clausesOfParty, isClauseId } from "../../../spec/clauses.ts";
 import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
-import { type Outcome, outcomes, partyOf, type Report, type ReportFinding } from "../../model/report.ts";
+import { type Outcome, outcomes, type ReportFinding } from "../../model/finding.ts";
+import { partyOf, type Report } from "../../model/report.ts";
 import { outcomesWorstFirst } from "../../model/verdict.ts";
 import {
   clauseAnchor,

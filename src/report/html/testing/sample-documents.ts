@@ -2,7 +2,8 @@ import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../../rules/limits/sample.ts";
 import { publishedTiers } from "../../../spec/tiers.ts";
 import type { LoadEvidence, LoadSample } from "../../../evidence/load-evidence.ts";
-import type { ReportDocument, ReportFinding } from "../../model/report.ts";
+import type { ReportFinding } from "../../model/finding.ts";
+import type { ReportDocument } from "../../model/report.ts";
 import {
   sampleDelivery,
   sampleExchange,

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../../evidence/exchange.ts";
-import type { ReportFinding } from "../../model/report.ts";
+import type { ReportFinding } from "../../model/finding.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, sampleResult } from "../../testing/sample.ts";
 import type { Vendor } from "../vendor.ts";
 

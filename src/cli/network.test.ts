@@ -6,15 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { findEngines } from "../app/load/available-engines.ts";
-import {
-  createTestCa,
-  type ForwardProxy,
-  forwardTo,
-  listening,
-  portOf,
-  startProxy,
-  type TestCa,
-} from "../base/testing/network.ts";
+import { listenOnLoopback } from "../base/network/network.ts";
+import { createTestCa, type ForwardProxy, forwardTo, startProxy, type TestCa } from "../base/testing/network.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
@@ -148,6 +141,7 @@ describe("a proxy that the environment names", () => {
 describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's certificate, behind a proxy", () => {
   let authority: TestCa;
   let server: Server;
+  let port: number;
   let tunnel: ForwardProxy;
   const baseUrl = `https://${host}/v1`;
   const trusted = (): string[] => ["--ca", authority.ca];
@@ -165,8 +159,8 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     const [ca, cert, key] = [authority.ca, authority.cert, authority.key].map((file) => readFileSync(file));
     const needed = { requestCert: true, rejectUnauthorized: true, ca, cert, key };
     server = createSecureServer(needed, forwardTo(Number(new URL(served.baseUrl).port)));
-    await listening(server);
-    tunnel = await startProxy(portOf(server));
+    port = await listenOnLoopback(server);
+    tunnel = await startProxy(port);
   });
   beforeEach(() => void tunnel.requests.splice(0));
   afterAll(() => {
@@ -222,9 +216,9 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
 
   it.each([
     ["autocannon", "through tunnels", (): string => baseUrl],
-    ["autocannon", "straight", (): string => `https://localhost:${portOf(server)}/v1`],
+    ["autocannon", "straight", (): string => `https://localhost:${port}/v1`],
     ["k6", "through tunnels", (): string => baseUrl],
-    ["k6", "straight", (): string => `https://localhost:${portOf(server)}/v1`],
+    ["k6", "straight", (): string => `https://localhost:${port}/v1`],
   ] as const)("is loaded by %s %s", async (engine, way, url): Promise<void> => {
     if (engines[engine] !== null) return;
     const keys = {

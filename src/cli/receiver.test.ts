@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { type ServedReceiver, serveReceiver } from "../selftest/receivers/testing/receiver.ts";
 import { commandLineIn } from "./testing/command.ts";
@@ -102,9 +102,8 @@ describe("conformance receiver", () => {
 
   it("ends with 3 if the receiver speaks no HTTP, or ends every connection", async () => {
     for (const firstBytes of ["SSH-2.0-OpenSSH_9.2\r\n", ""]) {
-      const server = createServer((socket) => socket.on("error", () => {}).end(firstBytes)).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const server = createServer((socket) => socket.on("error", () => {}).end(firstBytes));
+      const url = `http://127.0.0.1:${await listenOnLoopback(server)}/`;
       const { code, err } = await conformance([
         "receiver",
         url,

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { tryParseJson, getPath } from "../base/json.ts";
-import { listening, portOf } from "../base/testing/network.ts";
+import { listenOnLoopback } from "../base/network/network.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
@@ -26,6 +26,7 @@ const natures: Readonly<Record<string, string>> = {
 
 let served: ReferenceProcess;
 let server: Server;
+let port: number;
 
 beforeAll(async () => {
   served = await startReferenceProcess();
@@ -42,7 +43,7 @@ beforeAll(async () => {
       response.end();
     });
   });
-  await listening(server);
+  port = await listenOnLoopback(server);
 });
 afterAll(async () => {
   server.close();
@@ -63,7 +64,7 @@ const agents = {
 
 async function targetFile(name: string): Promise<string> {
   const { key } = await served.issueKey("pro");
-  const target = { baseUrl: `http://127.0.0.1:${portOf(server)}`, keys: { pro: { key, tier: "pro" } }, agents };
+  const target = { baseUrl: `http://127.0.0.1:${port}`, keys: { pro: { key, tier: "pro" } }, agents };
   writeFileSync(join(folder, name), JSON.stringify(target));
   return name;
 }
@@ -99,7 +100,7 @@ describe("one agent that plays roles by what it is asked", () => {
 
   it("is asked for by init, and written into the file", async () => {
     const { key } = await served.issueKey("pro");
-    const at = ["--base-url", `http://127.0.0.1:${portOf(server)}`, "--agent", "echo", "--out", "found.json", "--yes"];
+    const at = ["--base-url", `http://127.0.0.1:${port}`, "--agent", "echo", "--out", "found.json", "--yes"];
     const { code, out } = await command(["init", ...at, "--failing-prompt", "fail, please"], {
       CONFORMANCE_API_KEY: key,
     });

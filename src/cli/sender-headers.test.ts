@@ -5,9 +5,9 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { evidenceSchema } from "../evidence/evidence.ts";
 import { packageVersion } from "../base/package-root.ts";
-import { listening, portOf } from "../base/testing/network.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";
 import { commandLineIn } from "./testing/command.ts";
@@ -18,6 +18,7 @@ const seen: Pick<IncomingMessage, "method" | "url" | "headers">[] = [];
 
 let served: ReferenceProcess;
 let server: Server;
+let port: number;
 
 beforeAll(async () => {
   served = await startReferenceProcess();
@@ -30,7 +31,7 @@ beforeAll(async () => {
     });
     incoming.pipe(forwarded);
   });
-  await listening(server);
+  port = await listenOnLoopback(server);
 });
 afterAll(async () => {
   server.close();
@@ -42,7 +43,7 @@ afterAll(async () => {
 /** Returns the flags that name the target, with a key that was never used. */
 async function targetFlags(): Promise<string[]> {
   const { key } = await served.issueKey("pro");
-  return ["--base-url", `http://127.0.0.1:${portOf(server)}`, "--api-key", key];
+  return ["--base-url", `http://127.0.0.1:${port}`, "--api-key", key];
 }
 
 async function run(out: string, ...others: readonly string[]) {

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { request } from "undici";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { startHarness } from "./testing/trouble/harness-process.ts";
 import { problemsOf, type QuietResults } from "./testing/trouble/judge-trial.ts";
 import { troubles } from "./testing/trouble/try-all.ts";
@@ -104,8 +104,8 @@ describe.concurrent("a harness in trouble", () => {
     ["that revokes a key", { kind: "revoking", key: "ah_key" }, "200 yek_ha"],
   ])("has a link %s", options, async (_, mode, expected) => {
     const server = createServer((incoming, response) => response.end(incoming.headers.authorization));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const link = await startLink((server.address() as AddressInfo).port, () => 0.5);
+    const port = await listenOnLoopback(server);
+    const link = await startLink(port, () => 0.5);
     onTestFinished(async () => {
       await link.close();
       server.close();

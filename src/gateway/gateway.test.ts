@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import type { ClientCall } from "../evidence/exchange.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import {
@@ -34,10 +33,9 @@ beforeAll(async () => {
       response.end(events.map(([name, data]) => `event: ${name}\ndata: ${data}\n\n`).join(""));
     } else response.writeHead(200, { "Content-Type": "application/json" }).end('{"result":{},"usage":{}}');
   });
-  upstream.listen(0, "127.0.0.1");
-  await once(upstream, "listening");
+  const port = await listenOnLoopback(upstream);
   gateway = await openGateway({
-    upstream: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
+    upstream: `http://127.0.0.1:${port}/v1`,
     tls: null,
     host: "127.0.0.1",
     key: { name: "client key", text: "ah_key" },

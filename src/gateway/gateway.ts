@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 
-import type { ClientCall, SentRequest } from "../evidence/exchange.ts";
+import { listenOnLoopback } from "../base/network/network.ts";
+import type { ClientCall, Header, SentRequest } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
 import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";
@@ -53,9 +53,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const serverOptions = { requireHostHeader: false, keepAliveTimeout: 72_000, requestTimeout: 0 };
   const server =
     tls === null ? createServer(serverOptions, listener) : createSecureServer({ ...serverOptions, ...tls }, listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const origin = `${tls === null ? "http" : "https"}://${host}:${(server.address() as AddressInfo).port}`;
+  const port = await listenOnLoopback(server);
+  const origin = `${tls === null ? "http" : "https"}://${host}:${port}`;
 
   async function handle(id: string, incoming: IncomingMessage, raw: ServerResponse): Promise<void> {
     const [sentMs, receivedUnixMs] = [now(), Date.now()];

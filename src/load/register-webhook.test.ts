@@ -1,10 +1,8 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { plainNetwork } from "../base/network/network.ts";
+import { listenOnLoopback, plainNetwork } from "../base/network/network.ts";
 import { startLocal } from "../receiver/testing/senders.ts";
 import { openTransport } from "../wire/transport.ts";
 import { EngineProblem, type EngineOptions } from "./engine.ts";
@@ -27,7 +25,7 @@ async function registerAt(responses: readonly (readonly [status: number, body: s
       response.writeHead(status).end(body);
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  const port = await listenOnLoopback(server);
   const receiver = await startLocal();
   const wire = openTransport({ now: epochMs, clockOffsetMs: () => 0, network: plainNetwork });
   onTestFinished(async () => {
@@ -37,7 +35,7 @@ async function registerAt(responses: readonly (readonly [status: number, body: s
   });
   const scenario = scenarioNamed("webhook-storm");
   if (scenario === undefined) throw new Error("no scenario webhook-storm");
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
   const options = {
     baseUrl,
     keys: { main: "key", second: null },

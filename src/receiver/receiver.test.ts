@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { afterEach, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
+import { freePort } from "../base/testing/network.ts";
 import { type Receiver, type ReceiverOptions, ReceiverError, type Reply } from "./receiver.ts";
 import { headOf, openSocket, post, createSettableClock, startLocal } from "./testing/senders.ts";
 
@@ -296,8 +296,7 @@ describe("a receiver", () => {
 
   it("names the response of another server", async () => {
     const other = createServer((_request, response) => response.writeHead(502).end("no tunnel"));
-    await once(other.listen(0, "127.0.0.1"), "listening");
-    const { port } = other.address() as AddressInfo;
+    const port = await listenOnLoopback(other);
     const receiver = await receiverWith({ publicUrl: `http://127.0.0.1:${port}` });
     expect(await receiver.reachable()).toMatch(/does not lead to the receiver: something else answered 502\. Look/);
     other.close();
@@ -308,9 +307,3 @@ describe("a receiver", () => {
     expect(await receiver.reachable()).toMatch(/does not lead to the receiver: .*ECONNREFUSED.*\. Look/);
   });
 });
-
-async function freePort(): Promise<number> {
-  const receiver = await startLocal();
-  await receiver.close();
-  return Number(new URL(receiver.baseUrl).port);
-}

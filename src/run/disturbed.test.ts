@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../reference/catalogue.ts";
 import { type Behaviour, fault, faults, type Patch } from "../reference/patch.ts";
@@ -96,10 +95,9 @@ async function startSigningGateway(baseUrl: string, key: string): Promise<string
     response.on("close", () => outgoing.destroy());
     incoming.pipe(outgoing);
   });
-  gateway.listen(0, "127.0.0.1");
-  await once(gateway, "listening");
+  const port = await listenOnLoopback(gateway);
   onTestFinished(() => gateway.close().closeAllConnections());
-  return `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
+  return `http://127.0.0.1:${port}/v1`;
 }
 
 describe("a run with a key that must sign", () => {

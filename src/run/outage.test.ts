@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
@@ -32,8 +31,7 @@ async function startGate(origin: string) {
     response.on("close", () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const refuse = (): void => {
     server.close();
     server.closeAllConnections();

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { readTargetFile } from "./target-file.ts";
 import { UsageError } from "../base/line.ts";
@@ -166,12 +166,12 @@ interface Served {
 
 async function serve(listener: RequestListener): Promise<Served> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   const close = (): void => {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/clock`, close };
+  return { url: `http://127.0.0.1:${port}/clock`, close };
 }
 
 describe("the calls of a target file", () => {

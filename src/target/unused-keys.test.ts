@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
-import { type AddressInfo, Socket } from "node:net";
+import { Socket } from "node:net";
 
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { HarnessLimit } from "../base/harness-limit.ts";
+import { listenOnLoopback } from "../base/network/network.ts";
 import { targetFromObject } from "./target-file.ts";
 import { withConfirmedFreshness } from "./control-calls.ts";
 
@@ -13,8 +14,8 @@ const freshAt = "2026-03-04T05:06:07.000Z";
 async function serve(status: number, answer: unknown): Promise<string> {
   const server = createServer((_, response) => void response.writeHead(status).end(JSON.stringify(answer)));
   onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/used`;
+  const port = await listenOnLoopback(server);
+  return `http://127.0.0.1:${port}/used`;
 }
 
 async function freshKeys(freshness: object | undefined): Promise<string[]> {

@@ -1,13 +1,14 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:https";
-import { type AddressInfo, createServer as createPlainServer } from "node:net";
+import { createServer as createPlainServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../base/network/network.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { inspectCertificate } from "./certificate.ts";
 
@@ -16,7 +17,7 @@ describe.skipIf(!hasOpenssl())(
   () => {
     let folder: string;
     let server: Server;
-    const port = (): number => (server.address() as AddressInfo).port;
+    let port: number;
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "certificate-"));
@@ -35,7 +36,7 @@ describe.skipIf(!hasOpenssl())(
       ];
       execFileSync("openssl", ["req", "-x509", ...opensslArgs, ...wanted], { stdio: "ignore" });
       server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => response.end());
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      port = await listenOnLoopback(server);
     });
 
     afterAll(() => {
@@ -44,7 +45,7 @@ describe.skipIf(!hasOpenssl())(
     });
 
     it("is read with its names, its end, and why this machine does not trust it", async () => {
-      const seen = await inspectCertificate(`https://localhost:${port()}/v1`);
+      const seen = await inspectCertificate(`https://localhost:${port}/v1`);
       expect(seen).toMatchObject({
         kind: "seen",
         names: ["localhost", "DNS:localhost"],
@@ -58,7 +59,7 @@ describe.skipIf(!hasOpenssl())(
       const script = `
       import { inspectCertificate } from ${JSON.stringify(new URL("./certificate.ts", import.meta.url).href)};
       import { request } from ${JSON.stringify(import.meta.resolve("undici"))};
-      const url = "https://localhost:${port()}/v1";
+      const url = "https://localhost:${port}/v1";
       const [certificate, asked] = [await inspectCertificate(url), await request(url)];
       console.log(certificate.authorized, asked.statusCode);
     `;
@@ -81,8 +82,7 @@ describe("a server without a certificate", () => {
 
   it("speaks no TLS", async () => {
     const server = createPlainServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     expect(await inspectCertificate(`https://127.0.0.1:${port}/v1`)).toMatchObject({ kind: "unseen" });
     server.close();
   });

@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { plainNetwork } from "../../base/network/network.ts";
+import { listenOnLoopback, plainNetwork } from "../../base/network/network.ts";
 import { findPatch } from "../../reference/catalogue.ts";
 import { systemClock, type Reference, startReference } from "../../reference/reference.ts";
 import type { Report } from "../../report/model/report.ts";
@@ -126,13 +124,9 @@ describe("a judging proxy", () => {
         .resume()
         .on("end", () => response.writeHead(200, { "Content-Type": "application/json" }).end('{"result":{}}'));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const port = await listenOnLoopback(server);
     opened.push(() => server.close());
-    const proxy = await proxyTo(
-      `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-      new Map([["*", "free"]]),
-    );
+    const proxy = await proxyTo(`http://127.0.0.1:${port}/v1`, new Map([["*", "free"]]));
     for (let at = 0; at < 60; at += 1) await call(proxy.baseUrl, "/agents/echo/invoke", { query: "hello" });
     const { report } = (await proxy.finish()).server;
     expect(report.findings.find(({ check }) => check === "LIM-1/recorded")).toMatchObject({ outcome: "fail" });

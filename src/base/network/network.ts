@@ -1,4 +1,5 @@
-import { BlockList, isIP } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, BlockList, isIP, type Server } from "node:net";
 
 /**
  * Settings for outgoing connections: proxies, trusted authorities and client certificate. Plain data, to pass to
@@ -38,6 +39,12 @@ export const plainNetwork: Network = {
 
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+
+/** Makes a server listen on a free port of 127.0.0.1. Returns the port. */
+export async function listenOnLoopback(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
 
 /** Returns the URL of the proxy for `url`, including credentials; `null` if `url` needs no proxy. */
 export function proxyFor({ proxy }: Network, url: string): string | null {

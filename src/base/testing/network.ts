@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { createServer, type IncomingMessage, request, type RequestListener } from "node:http";
+import { connect, type Socket } from "node:net";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+import { listenOnLoopback } from "../network/network.ts";
 
 /** A forward proxy on loopback for tests. It connects to one port of this machine, whatever host is asked for. */
 export interface ForwardProxy {
@@ -40,9 +42,9 @@ export async function startProxy(port: number, allowed: string | null = null): P
     ] as const)
       one.on("error", () => other.destroy()).on("close", () => other.destroy());
   });
-  await listening(server);
+  const ownPort = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${portOf(server)}`,
+    url: `http://127.0.0.1:${ownPort}`,
     requests,
     close: () => {
       server.close();
@@ -66,12 +68,14 @@ export const forwardTo =
     incoming.pipe(onward);
   };
 
-export async function listening(server: Server): Promise<void> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+/** Returns a port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  server.close();
+  await once(server, "close");
+  return port;
 }
-
-export const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** Paths of PEM files: a private authority, and the certificates and keys of a server and a client. */
 export interface TestCa {

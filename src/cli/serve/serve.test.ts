@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { hasOpenssl } from "../../base/testing/test-scope.ts";
 import { readTargetFile } from "../../target/target-file.ts";
 import { commandLineIn } from "../testing/command.ts";
@@ -117,9 +117,9 @@ describe("conformance serve --agent", () => {
         answer.end();
       });
     });
-    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const port = await listenOnLoopback(receiver);
     onTestFinished(() => void receiver.close());
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const url = `http://127.0.0.1:${port}/`;
     const webhooks = { endpoints: [{ url, events: ["deployment.*"], headers: { "X-Team": "weather" } }] };
     const path = file("edited.json", agent({ agent_id: "edited", webhooks }));
     const { ask, said } = await serve("--agent", path);

@@ -1,13 +1,12 @@
 import { createPublicKey } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keys-"));
@@ -36,11 +35,11 @@ const responses: Record<string, [number, string]> = {
   "/moved.json": [302, ""],
   "/huge.json": [200, " ".repeat(2 ** 21)],
 };
-const url = (path: string): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+let port: number;
+const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
 
 beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  port = await listenOnLoopback(server);
   await run(["key", "new", "acme"]);
   await run(["key", "new", "other", "--algorithm", "p256"]);
   // The list is made of the private key. It must contain only the public one.

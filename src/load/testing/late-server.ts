@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
@@ -57,9 +57,9 @@ export async function startLateServer(late: Lateness, invokes: number) {
       return answer(response, 0, { webhook_id: "w1" });
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     tiers: { pro: publishedTiers.pro },
     issueKey: () => Promise.resolve({ key: "ak_made-for-a-test" }),
     close: async () => {

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import type { Body, Header, SentRequest } from "../../evidence/exchange.ts";
 import { startProxy } from "../../base/testing/network.ts";
 import { curlCommand, shellVariablesOf } from "./curl.ts";
@@ -65,6 +65,7 @@ const cases: readonly {
 
 describe("a recorded request, sent again by curl", () => {
   let server: Server;
+  let port: number;
   let folder: string;
   let origin: string;
   let arrived: Arrived[] = [];
@@ -80,8 +81,8 @@ describe("a recorded request, sent again by curl", () => {
         response.end("fine");
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    port = await listenOnLoopback(server);
+    origin = `http://127.0.0.1:${port}`;
   });
 
   afterAll(async () => {
@@ -137,10 +138,7 @@ describe("a recorded request, sent again by curl", () => {
   });
 
   it("uses the proxy of the run with a password from a variable, even if NO_PROXY names the host", async () => {
-    const proxy = await startProxy(
-      (server.address() as AddressInfo).port,
-      `Basic ${Buffer.from("corp:s3cret").toString("base64")}`,
-    );
+    const proxy = await startProxy(port, `Basic ${Buffer.from("corp:s3cret").toString("base64")}`);
     const connection = { proxy: { url: proxy.url, asksWho: true } };
     const usage = sampleExchange("x1", { method: "GET", url: `${origin}/v1/usage`, body: { kind: "none" } });
     const { sent } = await run(

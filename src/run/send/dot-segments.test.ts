@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { describe, expect, it, onTestFinished } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import type { Target } from "../../target/target.ts";
 import { check, suite } from "../judge/check.ts";
 import { holds } from "../judge/finding.ts";
@@ -19,9 +19,9 @@ async function runWithPath(path: string, agents: Target["agents"] = { answering:
     paths.push(url);
     response.writeHead(200, { "content-type": "application/json" }).end('{"data":[],"pagination":{"page":1}}');
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   onTestFinished(() => void server.close());
-  const target = aTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, {
+  const target = aTarget(`http://127.0.0.1:${port}/v1`, {
     keys: { key: aKey({ tier: "team" }) },
     agents,
     agentSource: "named",

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 
 import { afterEach, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { startReceiver } from "../../receiver/receiver.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import { type Hosting, startHosting } from "../../suites/testing/hosting.ts";
@@ -86,9 +87,8 @@ describe("a run that is interrupted", () => {
 describe("a receiver that cannot be reached", () => {
   it("gets no webhook and no alert, and every check says why", async () => {
     other = createServer((_, response) => void response.end("somebody else"));
-    await new Promise<void>((resolve) => other?.listen(0, "127.0.0.1", resolve));
-    const address = other.address();
-    const publicUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    const port = await listenOnLoopback(other);
+    const publicUrl = `http://127.0.0.1:${port}`;
     const receiver = await startReceiver({
       listen: "127.0.0.1:0",
       publicUrl,

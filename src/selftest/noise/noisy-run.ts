@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { seededNumbers } from "../../base/numbers.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
@@ -9,7 +10,7 @@ import type { Target } from "../../target/target.ts";
 import { drawVariants } from "../seeds.ts";
 import { runUnbounded, withSmallTiers } from "../trial.ts";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
 export interface Noise extends NetworkNoise {
   readonly name: string;
@@ -144,10 +145,9 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
     forwardLate(inward, outward, { ...network, dateLagSeconds: 0 }, numbers, cut);
     forwardLate(outward, inward, network, numbers, cut);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listenOnLoopback(server);
   return {
-    port: portOf(server),
+    port,
     resets: () => resets,
     close: async () => {
       const closed = once(server, "close");
@@ -157,8 +157,6 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
     },
   };
 }
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** This power makes most random delays short: half of them are at most about 1 % of `jitterMs`. */
 const delayExponent = 6.6;

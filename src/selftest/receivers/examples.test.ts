@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, describe, expect, it } from "vitest";
 
+import { freePort } from "../../base/testing/network.ts";
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import {
@@ -83,14 +83,6 @@ async function judgeSource({ file, language }: Example, source: string): Promise
   } finally {
     child.kill();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 async function untilListening(port: number, child: ChildProcess): Promise<void> {

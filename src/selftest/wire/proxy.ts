@@ -1,8 +1,8 @@
+import { listenOnLoopback } from "../../base/network/network.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { headerOf } from "../mutants/edits.ts";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Target } from "../../target/target.ts";
@@ -65,10 +65,9 @@ export async function startWireProxy(
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     forwardRequest(context, request, response).catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listenOnLoopback(server);
   const own = new URL(target.baseUrl);
-  own.port = String((server.address() as AddressInfo).port);
+  own.port = String(port);
   return {
     target: { ...target, baseUrl: own.href.replace(/\/$/, "") },
     counts,

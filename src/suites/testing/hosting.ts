@@ -1,10 +1,9 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../../base/http.ts";
+import { listenOnLoopback } from "../../base/network/network.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
@@ -104,9 +103,7 @@ export async function startHosting(changes: Partial<Habits> = {}, hasClock = tru
     }
   };
   const server = createServer((incoming, response) => void answer({ habits, webhooks, raise }, incoming, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const trigger = (type: string) => () => Promise.resolve(raise(type, "bard", { reason: "test" }));
   return {
     target: aTarget(`http://127.0.0.1:${port}/v1`, {

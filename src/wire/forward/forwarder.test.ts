@@ -7,11 +7,12 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 
 import { afterEach, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../../base/network/network.ts";
 import type { ForwardedExchange } from "./forwarded-exchange.ts";
 import { type Forwarder, ownResponseHeader, startForwarder } from "./forwarder.ts";
 
@@ -30,13 +31,12 @@ interface Setup {
 /** Starts an upstream and a forwarder in front of it. */
 async function setUp(listener: RequestListener): Promise<Setup> {
   const server: Server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listenOnLoopback(server);
   opened.push(
     () => server.closeAllConnections(),
     () => server.close(),
   );
-  return startOn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return startOn(`http://127.0.0.1:${port}`);
 }
 
 async function startOn(upstream: string): Promise<Setup> {

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
+import { createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+
+import { listenOnLoopback } from "../../base/network/network.ts";
 
 /** Behaves in a hostile way on a connection, after the first bytes of a request. */
 export type Hostility = (socket: Socket) => void;
@@ -120,9 +122,9 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
     socket.on("error", () => {});
     socket.once("data", () => hostility(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -141,9 +143,9 @@ export async function startAnsweringServer(answerTo: AnswerRequest): Promise<Hos
   });
   server.requestTimeout = 0;
   server.on("connection", (socket) => socket.on("error", () => {}));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -1,6 +1,7 @@
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { getPath, tryParseJson } from "../../../base/json.ts";
+import { listenOnLoopback } from "../../../base/network/network.ts";
 
 /** The correct response to a request, which a hostile behaviour then changes. */
 export interface Reply {
@@ -143,9 +144,9 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
   });
   server.requestTimeout = 0;
   server.on("connection", (socket) => socket.on("error", () => {}));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
     close: () => {
       for (const end of ends) end();
       server.close();

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { seededNumbers } from "../../../base/numbers.ts";
+import { freePort } from "../../../base/testing/network.ts";
 import { argumentsOf, type CommandName, type HarnessChanges, maxSeconds, type Stage, type Trouble } from "./trouble.ts";
 import { type HarnessProcess, markOf, readFiles, startHarness } from "./harness-process.ts";
 import { startLink } from "./link.ts";
@@ -149,13 +148,4 @@ function makeOutput(root: string, name: string, before: string | null): string {
   mkdirSync(folder);
   if (before !== null) cpSync(before, folder, { recursive: true });
   return folder;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { listenOnLoopback } from "../../../base/network/network.ts";
 import type { Flow } from "../../scenarios.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../../../reference/embedded/process/server-process.ts";
@@ -192,8 +192,7 @@ describe("load by autocannon on other targets", () => {
   const runOn = async (answer: RequestListener, sent: Flow): Promise<LoadEvidence> => {
     const server = createServer(answer);
     servers.push(server);
-    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnLoopback(server);
     return runOnUrl(`http://127.0.0.1:${port}/v1`, sent);
   };
   const isHealth = ({ url }: IncomingMessage): boolean => url?.endsWith("/health") === true;

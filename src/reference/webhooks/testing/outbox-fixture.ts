@@ -1,13 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { tryParseJson } from "../../../base/json.ts";
+import { listenOnLoopback } from "../../../base/network/network.ts";
 import { type DeliveryBehaviour, standardDeliveries } from "../../behaviour/deliveries.ts";
 import { virtualClock, type VirtualClock, virtualEpochMs } from "../../clock.ts";
-import { fieldsOf } from "../../json-edit.ts";
 import { addressGuard, type GuardOptions } from "../address-guard.ts";
-import { outbox, type Outbox } from "../outbox.ts";
-import { type HostingEvent, memoryStore, type NewWebhook, type Store } from "../store.ts";
+import { type HostingEvent, type NewWebhook, outbox, type Outbox } from "../outbox.ts";
+import { memoryStore, type Store } from "../store.ts";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
 /** An outbox on a virtual clock, for one test. */
 interface OutboxFixture {
@@ -119,8 +117,7 @@ export async function testReceiver(
       react(response, chooseReaction(received.length - 1, delivery.path));
     });
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const port = await listenOnLoopback(server);
   return {
     origin,
     url: `${origin}/hook`,

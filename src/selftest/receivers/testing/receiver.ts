@@ -1,10 +1,8 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../base/json.ts";
 import { isVerified, type ReceivedEvent, type ReceiverBehaviour, standardReceiver } from "../faults.ts";
-import { plainNetwork } from "../../../base/network/network.ts";
+import { listenOnLoopback, plainNetwork } from "../../../base/network/network.ts";
 import { webhookEvents } from "../../../spec/events-and-errors.ts";
 import type { Suite } from "../../../run/judge/check.ts";
 import { runDeliveries } from "../../../run/run-party.ts";
@@ -42,13 +40,9 @@ export async function serveReceiver(
     await sleep(behaviour.delayMs(event));
     return status;
   };
-  return { url: `http://127.0.0.1:${await listen(server)}/hooks`, close: () => server.closeAllConnections() };
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1").unref();
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  const port = await listenOnLoopback(server);
+  server.unref();
+  return { url: `http://127.0.0.1:${port}/hooks`, close: () => server.closeAllConnections() };
 }
 
 async function readAll(incoming: IncomingMessage): Promise<Buffer> {

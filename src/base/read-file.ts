@@ -1,8 +1,7 @@
 import { readFileSync, statSync, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-import { errorCodeOrText } from "./errors.ts";
+import { errorCodeOrText, line, UsageError } from "./errors.ts";
 import { parseHandwrittenJson } from "./parsing.ts";
-import { line, UsageError } from "./line.ts";
 
 /**
  * Reads a file that the user named. `what` begins the error message, such as "The baseline".

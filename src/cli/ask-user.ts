@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 
-import { line, UsageError } from "../base/line.ts";
+import { line, UsageError } from "../base/errors.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { joinWithOr } from "../base/text.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";

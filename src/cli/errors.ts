@@ -1,4 +1,4 @@
-import { messageOf, traceOf } from "../base/errors.ts";
+import { line, type Line, messageOf, traceOf, UsageError } from "../base/errors.ts";
 import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
@@ -6,7 +6,6 @@ import { exitCodes } from "../base/process-end.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
-import { line, type Line, UsageError } from "../base/line.ts";
 
 let secrets: readonly Secret[] = [];
 

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
 import type { OutputFiles } from "../app/report-folder/write-files.ts";
-import { errorCodeOrText } from "../base/errors.ts";
+import { errorCodeOrText, line, UsageError } from "../base/errors.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
 import {
   checkFolderWritable,
@@ -12,7 +12,6 @@ import {
   slug,
   timeInName,
 } from "../base/files/output-folders.ts";
-import { line, UsageError } from "../base/line.ts";
 import { onCommandEnd } from "./command.ts";
 import { flagForSetting } from "./options.ts";
 

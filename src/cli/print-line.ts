@@ -1,6 +1,6 @@
 import { decisiveExitCode, exitCodes } from "../base/process-end.ts";
 import { redactSecrets } from "./errors.ts";
-import { fromOutside, joinLines, type Line } from "../base/line.ts";
+import { fromOutside, joinLines, type Line } from "../base/errors.ts";
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isSea } from "node:sea";

@@ -3,7 +3,7 @@ import { packageVersion } from "../base/package-root.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
 import { printLine, withInvocation } from "./print-line.ts";
-import { fromOutside, type Line } from "../base/line.ts";
+import { fromOutside, type Line } from "../base/errors.ts";
 
 /**
  * The most used options, grouped by heading in the help text. An entry such as `serve --fault` applies only to the

@@ -4,10 +4,9 @@ import { createSecureContext } from "node:tls";
 
 import { z } from "zod";
 
-import { messageOf, errorCodeOrText } from "../base/errors.ts";
+import { errorCodeOrText, line, messageOf, UsageError } from "../base/errors.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
 import { isPercentEncoded } from "../base/http.ts";
-import { line, UsageError } from "../base/line.ts";
 
 const fileName = z.string().min(1);
 

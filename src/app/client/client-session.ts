@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
 import type { ClientCall, CommandEnd, CommandRun, Exchange, RunStage } from "../../evidence/exchange.ts";
 import type { ChooseTrouble, Gateway } from "../../gateway/gateway.ts";
 import type { TroubleName } from "../../gateway/trouble.ts";
@@ -9,7 +9,6 @@ import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
-import { errorCodeOrText } from "../../base/errors.ts";
 
 export type CommandLine = readonly [program: string, ...args: string[]];
 

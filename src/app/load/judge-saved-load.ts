@@ -9,14 +9,13 @@ import { runEndFromReason } from "../../report/model/verdict.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { readTextFile } from "../../base/read-file.ts";
 import { tryParseJson } from "../../base/json.ts";
-import { messageOf, errorCodeOrText } from "../../base/errors.ts";
+import { errorCodeOrText, line, messageOf, UsageError } from "../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../load/scenarios.ts";
 import { EngineProblem } from "../../load/engine.ts";
 import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
 import { lineBeginning } from "../../load/engines/k6/lines.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { mergeEvidence } from "../../load/merge.ts";
-import { line, UsageError } from "../../base/line.ts";
 
 /** Judges saved load evidence. `clocksApartMs`: maximum difference between the sending machines' clocks. */
 export function judgeSavedLoad(

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { plainNetwork } from "../../base/network/network.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { line, UsageError } from "../../base/errors.ts";
 import type { RegistryEntry } from "../../report/registry/entry.ts";
 import { expiryOf, type PageSignature } from "../../report/statement/attestation.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";

@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { errorCodeOrText, messageOf } from "../../base/errors.ts";
+import { errorCodeOrText, line, type Line, messageOf } from "../../base/errors.ts";
 import { assertLocked } from "../../base/files/folder-lock.ts";
 import { makeFolder } from "../../base/files/output-folders.ts";
 import { type StagedFile, stageFile, replaceFile, type FileText } from "../../base/files/replace-file.ts";
-import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
 /** Default callback for files that could not be written: emits a Node warning. */

@@ -1,10 +1,9 @@
 import { assertOpenFiles, watchOpenFiles } from "../../base/harness-limit.ts";
-import { fromOutside, line, UsageError } from "../../base/line.ts";
+import { errorCodeOrText, fromOutside, line, UsageError } from "../../base/errors.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { watchAgentFiles, hostAgents, type LoadedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
-import { errorCodeOrText } from "../../base/errors.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { newAgentId } from "../../reference/agents.ts";
 import { loopbackSources } from "../../reference/behaviour/deliveries.ts";

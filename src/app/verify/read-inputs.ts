@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { request } from "undici";
 
 import { isObject } from "../../base/json.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import {
@@ -24,7 +24,6 @@ import {
 } from "../../report/statement/signatures.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import { errorCodeOrText } from "../../base/errors.ts";
 import { openDispatchers } from "../../base/network/dispatchers.ts";
 import { isLoopback, type Network } from "../../base/network/network.ts";
 import { notationOf, parseSource } from "../../base/source/source.ts";

@@ -3,10 +3,9 @@ import { join, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { errorCodeOrText } from "../../base/errors.ts";
-import { type DeepReadonly, tryParseJson } from "../../base/json.ts";
+import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
-import { line, UsageError } from "../../base/line.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import type { ListeningState } from "../judge/redacted-run.ts";

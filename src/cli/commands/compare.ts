@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { documentOf, readReportWithoutEvidence, readSavedRun } from "../../app/report-folder/saved-report.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { line, UsageError } from "../../base/errors.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { renderComparisonMarkdown, renderComparisonTerminal } from "../../report/compare/render-text.ts";

@@ -13,7 +13,7 @@ import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
-import { fromOutside, line, UsageError } from "../../base/line.ts";
+import { fromOutside, line, UsageError } from "../../base/errors.ts";
 import type { Target } from "../../target/target.ts";
 import { printResult, withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../ask-user.ts";

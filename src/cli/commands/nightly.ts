@@ -7,7 +7,7 @@ import { defaultLoadParameters } from "../../app/load/plan-load.ts";
 import { assertLoadParameters } from "../../app/load/plan-load.ts";
 import { type NightEvents, runNight, type RunNightOptions, type SavedNight } from "../../app/nightly/run-night.ts";
 import { type OutputFiles, writeOutput } from "../../app/report-folder/write-files.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { line, UsageError } from "../../base/errors.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
 import { nightsFolder, trendPageFile } from "../../app/nightly/history-store.ts";
 import type { Target } from "../../target/target.ts";

@@ -18,7 +18,7 @@ import {
 } from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { printLine } from "../print-line.ts";
-import { line } from "../../base/line.ts";
+import { line } from "../../base/errors.ts";
 
 const reportOptions = {
   ...failureOptions,

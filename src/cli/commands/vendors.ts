@@ -17,7 +17,7 @@ import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from 
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { timeInName } from "../../base/files/output-folders.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { line, UsageError } from "../../base/errors.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";

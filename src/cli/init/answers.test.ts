@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { UsageError } from "../../base/line.ts";
+import { UsageError } from "../../base/errors.ts";
 import { acceptAgentId } from "./answers.ts";
 
 const agents = ["echo", "pk_1-\u001b[2J"].map((id) => ({ id, health: null, mentionsStream: false }));

@@ -10,12 +10,11 @@ import {
   suggestAgents,
   type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
-import { errorCodeOrText } from "../../base/errors.ts";
+import { errorCodeOrText, hideKeys, line, UsageError } from "../../base/errors.ts";
 import { checkFolderWritable } from "../../base/files/output-folders.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
-import { hideKeys, line, UsageError } from "../../base/line.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { checkedKey } from "../../target/target-file.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
-import { fromOutside, line, UsageError } from "../../base/line.ts";
+import { fromOutside, line, UsageError } from "../../base/errors.ts";
 import { type CommandSteps, withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { formatCount } from "../../base/text.ts";

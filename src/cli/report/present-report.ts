@@ -7,7 +7,7 @@ import {
   saveAndWriteFormats,
   type WriteOptions,
 } from "../../app/report-folder/write-formats.ts";
-import { errorCodeOrText } from "../../base/errors.ts";
+import { errorCodeOrText, line } from "../../base/errors.ts";
 import { decisiveExitCode, exitCodes, handlePendingSignals } from "../../base/process-end.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
@@ -20,7 +20,6 @@ import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import type { ReportFlags } from "./report-flags.ts";
-import { line } from "../../base/line.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
 import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";

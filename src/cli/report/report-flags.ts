@@ -1,7 +1,7 @@
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
-import { line, UsageError } from "../../base/line.ts";
+import { line, UsageError } from "../../base/errors.ts";
 import {
   type RequiredInput,
   type FormatName,

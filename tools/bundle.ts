@@ -52,7 +52,7 @@ const cachedWidths: Plugin = {
     filter: { id: /\/string-width\/index\.js$/ },
     handler: () => ({
       code: `
-        const { displayWidth } = require(${JSON.stringify(join(root, "src", "base", "display-width.ts"))});
+        const { displayWidth } = require(${JSON.stringify(join(root, "src", "base", "text.ts"))});
         const known = new Map();
         module.exports = (text) => {
           if (!known.has(text)) known.set(text, displayWidth(text));

@@ -1,4 +1,4 @@
-import { displayWidth, padToWidth } from "../../src/base/display-width.ts";
+import { displayWidth, padToWidth } from "../../src/base/text.ts";
 import type { Figures } from "./figures.ts";
 import { formatMachine, type RowCells, cellsOf, columnHeads } from "./row-text.ts";
 

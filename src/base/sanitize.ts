@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
+import { cutToWidth, displayWidth, segmenter } from "./text.ts";
 
 /**
  * Makes a target's text safe to print. Replaces control and invisible characters by escapes such as `\x1b`, but keeps

@@ -11,7 +11,7 @@ import {
 } from "../../app/replay/replay.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
-import { createPaint, formatCount, joinFirst, type Paint } from "../../base/text.ts";
+import { createPaint, displayWidth, formatCount, joinFirst, padToWidth, type Paint } from "../../base/text.ts";
 import { line, UsageError } from "../../base/errors.ts";
 import { readTargetFile } from "../../target/target-file.ts";
 import { withSteps } from "../command.ts";
@@ -24,7 +24,6 @@ import { networkFlagsOf, networkFromFlags, networkOptions } from "../target-flag
 import { terminalOf, type TerminalStyle } from "../terminal.ts";
 import { runFolder } from "./compare.ts";
 import { printLine } from "../print-line.ts";
-import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/model/exchange-text.ts";
 import { compareExchanges, type DifferenceRow, hasSignificantDifference } from "../../app/replay/compare-exchanges.ts";

@@ -14,7 +14,7 @@ import {
   readVendorsFile,
 } from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from "../../app/vendors/judge-vendors.ts";
-import { displayWidth, padToWidth } from "../../base/display-width.ts";
+import { displayWidth, padToWidth } from "../../base/text.ts";
 import { timeInName } from "../../base/files/output-folders.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { line, UsageError } from "../../base/errors.ts";

@@ -1,10 +1,17 @@
 import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
 import type { ChecksShortOfTime, PlannedPairCounts, PlannedPairs, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skipped-checks.ts";
-import { displayWidth, padToWidth } from "../../base/display-width.ts";
+import {
+  createPaint,
+  displayWidth,
+  formatCount,
+  formatLabelled,
+  joinFirst,
+  padToWidth,
+  type Paint,
+} from "../../base/text.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatNumber, wholePercent } from "../../base/numbers.ts";
-import { createPaint, formatCount, formatLabelled, joinFirst, type Paint } from "../../base/text.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";

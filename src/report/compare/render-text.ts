@@ -1,4 +1,4 @@
-import { displayWidth, padToWidth } from "../../base/display-width.ts";
+import { createPaint, displayWidth, formatLabelled, padToWidth, type Paint } from "../../base/text.ts";
 import {
   joinBlocks,
   type TableColumn,
@@ -6,7 +6,6 @@ import {
   type TerminalSettings,
   widestCell,
 } from "../terminal/section-lines.ts";
-import { createPaint, formatLabelled, type Paint } from "../../base/text.ts";
 import { formatTrial } from "../model/load-results.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ComparedSide, Comparison } from "./comparison.ts";

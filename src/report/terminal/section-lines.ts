@@ -1,6 +1,14 @@
 import Table from "cli-table3";
-import { cutToWidth, displayWidth, padToWidth } from "../../base/display-width.ts";
-import { formatCount, formatLabelled, joinFirst, type Paint, wrapBroken } from "../../base/text.ts";
+import {
+  cutToWidth,
+  displayWidth,
+  formatCount,
+  formatLabelled,
+  joinFirst,
+  padToWidth,
+  type Paint,
+  wrapBroken,
+} from "../../base/text.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { displayWidth } from "../../base/display-width.ts";
+import { displayWidth } from "../../base/text.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { listenOnLoopback } from "../../base/network/network.ts";
@@ -45,7 +46,7 @@ export async function startLateServer(late: Lateness, invokes: number) {
     });
   };
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void text(request).then((body) => {
       if (request.url === "/v1/usage") {
         const isStale = admitted > 0 && staleReports > 0;
         if (isStale) staleReports -= 1;
@@ -92,10 +93,4 @@ function answer(response: ServerResponse, used: number, body: unknown): void {
     "x-ratelimit-reset-after": 30,
   });
   response.end(JSON.stringify(body));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

@@ -3,6 +3,7 @@ import type { Header } from "../../evidence/exchange.ts";
 import { headerOf } from "../mutants/edits.ts";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Target } from "../../target/target.ts";
@@ -96,7 +97,7 @@ async function forwardRequest(
     method: incoming.method ?? "GET",
     path: incoming.url ?? "/",
     headers: pairsOf(incoming.rawHeaders),
-    body: await bodyOf(incoming),
+    body: await buffer(incoming),
   };
   const pending = context.reader.begin(request);
   try {
@@ -145,7 +146,7 @@ async function answer(
   // Some streams end only after the client advances the test clock. Therefore, the proxy does not wait for the whole
   // stream.
   if (isStream) return relayStream(source, head, outgoing);
-  const response: WireResponse = { ...head, body: await bodyOf(source) };
+  const response: WireResponse = { ...head, body: await buffer(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
   count(changed !== null);
   finish(outgoing, changed ?? response);
@@ -199,7 +200,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
   const { unrestrictedKey } = context;
   const complete = async (other: WireRequest): Promise<WireResponse> => {
     const source = await openUpstream(context, other, null);
-    return { ...headOf(source), body: await bodyOf(source) };
+    return { ...headOf(source), body: await buffer(source) };
   };
   const basePath = new URL(context.target.baseUrl).pathname;
   return {
@@ -236,12 +237,6 @@ const headOf = (message: IncomingMessage): WireHead => ({
   status: message.statusCode ?? 0,
   headers: pairsOf(message.rawHeaders).filter(([name]) => !hopHeaders.has(name.toLowerCase())),
 });
-
-async function bodyOf(message: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of message as AsyncIterable<Buffer>) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
 
 function pairsOf(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];

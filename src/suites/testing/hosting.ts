@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { is2xx } from "../../base/http.ts";
@@ -138,9 +139,8 @@ interface Service {
 }
 
 async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMessage, response: ServerResponse) {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  const body = (chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString())) as Record<string, unknown>;
+  const sent = await text(incoming);
+  const body = (sent === "" ? {} : JSON.parse(sent)) as Record<string, unknown>;
   const reply = (status: number, json: unknown): void => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
   };

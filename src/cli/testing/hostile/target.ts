@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { getPath, tryParseJson } from "../../../base/json.ts";
 import { listenOnLoopback } from "../../../base/network/network.ts";
 
@@ -156,12 +157,10 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
 }
 
 async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
   return {
     method: request.method ?? "",
     path: (request.url ?? "").replace(/\?.*/, "").replace(/^\/v1/, ""),
-    body: Buffer.concat(pieces).toString(),
+    body: await text(request),
     authorization: request.headers.authorization ?? "",
   };
 }

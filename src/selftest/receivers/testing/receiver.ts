@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../../base/json.ts";
 import { isVerified, type ReceivedEvent, type ReceiverBehaviour, standardReceiver } from "../faults.ts";
@@ -24,7 +25,7 @@ export async function serveReceiver(
   const behaviour = { ...standardReceiver, ...patch };
   const earlier: ReceivedEvent[] = [];
   const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const raw = await readAll(incoming);
+    const raw = await buffer(incoming);
     const given = incoming.headers["x-service-signature"];
     const status = await statusFor(raw, typeof given === "string" ? given : null);
     response.writeHead(status, status === 302 ? { Location: "/elsewhere" } : {}).end();
@@ -43,12 +44,6 @@ export async function serveReceiver(
   const port = await listenOnLoopback(server);
   server.unref();
   return { url: `http://127.0.0.1:${port}/hooks`, close: () => server.closeAllConnections() };
-}
-
-async function readAll(incoming: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of incoming) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
 }
 
 function eventIn(raw: Buffer): ReceivedEvent {

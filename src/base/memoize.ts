@@ -13,21 +13,14 @@ export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (k
 export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
   compute: (key: K, plain: P) => V,
 ): (key: K, plain: P) => V {
-  const known = memoizeByObject<K, Map<P, V>>(() => new Map());
-  return (key, plain) => {
-    const ofKey = known(key);
-    const before = ofKey.get(plain);
-    if (before !== undefined || ofKey.has(plain)) return before as V;
-    const value = compute(key, plain);
-    ofKey.set(plain, value);
-    return value;
-  };
+  const ofKey = memoizeByObject((key: K) => memoizeByValue((plain: P) => compute(key, plain)));
+  return (key, plain) => ofKey(key)(plain);
 }
 
 /** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
 const maxPlainValues = 10_000;
 
-export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
+export function memoizeByValue<P extends string | number | boolean | null, V>(compute: (plain: P) => V): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {
     const before = known.get(plain);

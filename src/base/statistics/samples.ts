@@ -20,7 +20,7 @@ interface Ranks {
   readonly ties: number;
 }
 
-function doubledRanks(values: readonly number[]): Ranks {
+export function doubledRanks(values: readonly number[]): Ranks {
   const first = new Map<number, number>();
   const counts = new Map<number, number>();
   for (const [at, value] of Float64Array.from(values).toSorted().entries()) {

@@ -1,4 +1,4 @@
-import { median, upperTail } from "./samples.ts";
+import { doubledRanks, median, upperTail } from "./samples.ts";
 import { seededNumbers } from "../numbers.ts";
 
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
@@ -57,20 +57,8 @@ function clearestOfRanks(
 }
 
 /** Returns the rank of each value, minus the mean of all ranks. Equal values get the mean of their ranks. */
-function ranksOf(values: readonly number[]): number[] {
-  const sorted = values.toSorted((a, b) => a - b);
-  const places = new Map<number, { first: number; count: number }>();
-  for (const [at, value] of sorted.entries()) {
-    const known = places.get(value);
-    if (known === undefined) places.set(value, { first: at, count: 1 });
-    else known.count += 1;
-  }
-  const middle = (values.length - 1) / 2;
-  return values.map((value) => {
-    const { first, count } = places.get(value) ?? { first: 0, count: 1 };
-    return first + (count - 1) / 2 - middle;
-  });
-}
+const ranksOf = (values: readonly number[]): number[] =>
+  doubledRanks(values).ranks.map((rank) => rank / 2 - (values.length + 1) / 2);
 
 export interface Segmentation {
   readonly minSegment: number;

@@ -20,7 +20,9 @@ export function memoizeByPair<K extends object, P extends string | number | bool
 /** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
 const maxPlainValues = 10_000;
 
-export function memoizeByValue<P extends string | number | boolean | null, V>(compute: (plain: P) => V): (plain: P) => V {
+export function memoizeByValue<P extends string | number | boolean | null, V>(
+  compute: (plain: P) => V,
+): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {
     const before = known.get(plain);

@@ -7,7 +7,7 @@ import { line, UsageError } from "../base/errors.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/target-file-schema.ts";
 import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksOf } from "../target/target-file.ts";
-import { readNetwork } from "../target/network-settings.ts";
+import { type EnvironmentVariables, readNetwork } from "../target/network-settings.ts";
 import { oneKeyTarget } from "../target/target-from-options.ts";
 import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/catalogue.ts";
@@ -42,18 +42,16 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
   nameOf: flagForSetting,
 });
 
-export const networkFromFlags = (
-  flags: NetworkFlagValues,
-  environment: Readonly<Record<string, string | undefined>>,
-): Network => readNetwork(networkFlagsOf(flags).network, { nameOf: flagForSetting, folder: "." }, environment);
-
-type Environment = Readonly<Record<string, string | undefined>>;
+export function networkFromFlags(flags: NetworkFlagValues, environment: EnvironmentVariables = process.env): Network {
+  const { network, nameOf } = networkFlagsOf(flags);
+  return readNetwork(network, { nameOf, folder: "." }, environment);
+}
 
 /** Reads the target from flags, environment or a target file. `null` means the embedded server. */
-export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
+export const readTarget = (flags: TargetFlags, environment: EnvironmentVariables = process.env): Target | null =>
   registerSecrets(targetFromFlags(flags, environment));
 
-function targetFromFlags(flags: TargetFlags, environment: Environment): Target | null {
+function targetFromFlags(flags: TargetFlags, environment: EnvironmentVariables): Target | null {
   if (flags.target !== undefined) return targetFromFile(flags, flags.target, environment);
   const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
   const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
@@ -77,7 +75,7 @@ function targetFromFlags(flags: TargetFlags, environment: Environment): Target |
   });
 }
 
-function targetFromFile(flags: TargetFlags, path: string, environment: Environment): Target {
+function targetFromFile(flags: TargetFlags, path: string, environment: EnvironmentVariables): Target {
   for (const name of ["baseUrl", "apiKey", "tier"] as const)
     if (flags[name] !== undefined)
       throw new UsageError(line`${flagForSetting(name)} and --target exclude each other: the target file says it.`);

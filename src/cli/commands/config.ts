@@ -53,7 +53,7 @@ export const configCommand = (): Command =>
         files: names.map(readConfiguration),
         formats: prepareFormats(flags),
         isQuiet: flags.quiet === true,
-        target: flags.target === undefined ? null : readTarget({ target: flags.target }, process.env),
+        target: flags.target === undefined ? null : readTarget({ target: flags.target }),
       }),
       act: async ({ files, target }) => {
         const started = new Date();

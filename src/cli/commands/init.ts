@@ -27,6 +27,7 @@ import {
   assertInitFlags,
   chooseAgents,
   gatherAnswers,
+  type GivenControlToken,
   type InitFlags,
   initOptions,
   readControlToken,
@@ -60,20 +61,24 @@ export function initCommand(): Command {
   return withSteps(withOptions(new Command("init"), initOptions).addHelpText("after", examples), {
     prepare: (flags: InitFlags) => {
       assertInitFlags(flags);
-      readControlToken(flags, process.env);
-      return flags;
+      return { flags, controlToken: readControlToken(flags, process.env) };
     },
     act: init,
     present: (exitCode) => exitCode,
   });
 }
 
-function init(flags: InitFlags): Promise<number> {
+interface InitWork {
+  readonly flags: InitFlags;
+  readonly controlToken: GivenControlToken | null;
+}
+
+function init({ flags, controlToken }: InitWork): Promise<number> {
   return untilInterrupted(async (interruption) => {
     const prompter = openTerminalPrompter(interruption);
     try {
       const answers = await gatherAnswers(flags, process.env, prompter);
-      return await proposeFile(answers, flags, prompter, interruption.signal);
+      return await proposeFile(answers, { flags, controlToken }, prompter, interruption.signal);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       printText("Interrupted; nothing was written.");
@@ -97,7 +102,7 @@ function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | n
 
 async function proposeFile(
   answers: AnswersBeforeDiscovery,
-  flags: InitFlags,
+  { flags, controlToken }: InitWork,
   prompter: Prompter | null,
   signal: AbortSignal,
 ): Promise<number> {
@@ -118,7 +123,7 @@ async function proposeFile(
     return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   print(foundText(answers.baseUrl, discovery.target, discovery.requests, style));
-  const detected = await controlOf(answers, flags);
+  const detected = await controlOf(answers, controlToken);
   if (detected !== null) print(controlText(detected, style));
   const control: ControlParts = detected?.kind === "found" ? detected.parts : {};
   const agents = await chooseAgents(flags, { discovered: discovery.target, control }, prompter, redact);
@@ -128,15 +133,14 @@ async function proposeFile(
   const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier, control });
   const text = `${JSON.stringify(file, null, 2)}\n`;
   print(proposalText(answers.out, file, text, style));
-  print(absentText(await missingParts(answers, tier, file, flags), style));
+  print(absentText(await missingParts(answers, tier, file, controlToken), style));
   return writeFile(answers, text, flags, prompter);
 }
 
 async function controlOf(
   { baseUrl, network }: AnswersBeforeDiscovery,
-  flags: InitFlags,
+  given: GivenControlToken | null,
 ): Promise<DetectedControl | null> {
-  const given = readControlToken(flags, process.env);
   if (given === null) return null;
   registerKey(given.token);
   return detectControl({ baseUrl, network, ...given });
@@ -146,15 +150,15 @@ async function missingParts(
   answers: AnswersBeforeDiscovery,
   tier: string | null,
   file: ParsedTargetFile,
-  flags: InitFlags,
+  controlToken: GivenControlToken | null,
 ) {
-  const token = readControlToken(flags, process.env)?.token;
   const target = {
     ...targetFromAnswers(answers, tier, file.agents ?? {}),
     paths: openPathsOf(file.paths),
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, answers.network),
     triggers: triggersOf(file.triggers, answers.network),
-    control: file.control === undefined || token === undefined ? null : { ...file.control, token },
+    control:
+      file.control === undefined || controlToken === null ? null : { ...file.control, token: controlToken.token },
   };
   const provided = await withControlParts(target, "assume");
   const planned = await planRun({

@@ -91,7 +91,7 @@ export function nightlyCommand(): Command {
 }
 
 async function prepare(flags: NightlyFlags) {
-  const target = readTarget(flags, process.env);
+  const target = readTarget(flags);
   const patches = readPatches(flags, target);
   const load = readLoad(flags, target);
   const scope = readScope(flags);

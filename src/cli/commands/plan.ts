@@ -35,7 +35,7 @@ export const planCommand = (): Command =>
     ),
     {
       prepare: (flags: PlanFlags) => ({
-        target: readTarget(flags, process.env),
+        target: readTarget(flags),
         scope: readScope(flags),
         isJson: flags.json === true,
       }),

@@ -66,7 +66,7 @@ function prepare(flags: ProxyFlags) {
     flags,
     options: {
       baseUrl,
-      network: networkFromFlags(flags, process.env),
+      network: networkFromFlags(flags),
       host: flags.host,
       port: readPort(flags.port),
       tls: readTls(flags.tlsCert, flags.tlsKey),

@@ -73,13 +73,13 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   if (flags.vectors !== undefined && flags.dryRun !== undefined)
     throw new UsageError(line`Give --dry-run or --vectors, not both.`);
   if (flags.vectors !== undefined) return { kind: "vectors", file: prepareFile(flags.vectors, "--vectors") };
-  const settings = readDeliverySettings(flags, process.env);
+  const settings = readDeliverySettings(flags);
   if (flags.dryRun !== undefined)
     return { kind: "dry run", folder: prepareFolder(flags.dryRun, "--dry-run"), settings };
   if (url === undefined) throw new UsageError(line`Give the URL of the receiver, or --dry-run, or --vectors.`);
   const { secrets, headers } = settings;
   const headerValues = headers.map(([, value]) => value);
-  const network = networkFromFlags(flags, process.env);
+  const network = networkFromFlags(flags);
   const target = registerSecrets(receiverTarget({ url, secrets, headerValues, network }));
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
@@ -131,22 +131,16 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
   return presentJudged(outcome.judged, work);
 }
 
-const readDeliverySettings = (
-  flags: ReceiverFlags,
-  environment: Readonly<Record<string, string | undefined>>,
-): DeliverySettings => ({
-  secrets: readSecrets(flags, environment),
+const readDeliverySettings = (flags: ReceiverFlags): DeliverySettings => ({
+  secrets: readSecrets(flags),
   events: readEvents(flags),
   agent: flags.agent,
   headers: flags.header.map(readHeader),
 });
 
-function readSecrets(
-  { secretFile }: ReceiverFlags,
-  environment: Readonly<Record<string, string | undefined>>,
-): DeliverySettings["secrets"] {
+function readSecrets({ secretFile }: ReceiverFlags): DeliverySettings["secrets"] {
   const [first, ...others] = secretFile.map(secretIn);
-  const secret = first ?? environment[secretVariable];
+  const secret = first ?? process.env[secretVariable];
   if (secret === undefined || secret === "")
     throw new UsageError(line`There is no webhook secret. Set ${secretVariable}, or give --secret-file.`);
   return [secret, ...others];

@@ -186,7 +186,7 @@ function prepare(path: string, check: string, flags: FlagsOf<typeof replayOption
     flags.target === undefined
       ? null
       : registerSecrets(readTargetFile(flags.target, process.env, networkFlagsOf(flags)));
-  const network = target?.network ?? networkFromFlags(flags, process.env);
+  const network = target?.network ?? networkFromFlags(flags);
   const options = { kept, check, instance, baseUrl, apiKey, target, network, environment: process.env };
   return { prepared: prepareReplay(options), flags };
 }

@@ -71,7 +71,7 @@ type Prepared = ReturnType<typeof prepare>;
 
 function prepare(flags: RunFlags) {
   limitYoungGeneration();
-  const target = readTarget(flags, process.env);
+  const target = readTarget(flags);
   const patches = readPatches(flags, target);
   const scope = readScope(flags);
   if (flags.rerunOnRestart === true && target === null)

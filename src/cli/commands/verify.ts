@@ -86,7 +86,7 @@ function prepare(
     keys,
     policy: policy === undefined ? null : readPolicy(policy),
     also,
-    network: networkFromFlags(flags, process.env),
+    network: networkFromFlags(flags),
     messages: [cliMessages, libraryMessages],
     now: new Date(),
   };

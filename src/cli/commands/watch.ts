@@ -64,7 +64,7 @@ export const watchCommand = (): Command =>
 /** Reads the run's target, whose keys must be redacted in deliveries. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
-  const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);
+  const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile });
   if (target === null)
     throw new UsageError(
       line`The keys of the run are needed, to keep them out of the report. Set CONFORMANCE_BASE_URL and CONFORMANCE_API_KEY, or give --target.`,

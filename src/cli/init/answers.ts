@@ -13,10 +13,12 @@ import {
 import { errorCodeOrText, hideKeys, line, UsageError } from "../../base/errors.ts";
 import { checkFolderWritable } from "../../base/files/output-folders.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
+import { withoutUndefined } from "../../base/json.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
+import type { EnvironmentVariables } from "../../target/network-settings.ts";
 import { checkedKey } from "../../target/target-file.ts";
 import { type FlagsOf, readWord } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions, targetOptions } from "../target-flags.ts";
@@ -46,15 +48,13 @@ export const initOptions = {
 
 export type InitFlags = FlagsOf<typeof initOptions>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
 /** Takes answers from flags, and asks the user for missing answers. Without a prompter, a missing flag is an error. */
 export async function gatherAnswers(
   flags: InitFlags,
-  environment: Environment,
+  environment: EnvironmentVariables,
   prompter: Prompter | null,
 ): Promise<AnswersBeforeDiscovery> {
   const network = {
@@ -98,7 +98,7 @@ export async function gatherAnswers(
 
 function answersFromFlags(
   flags: InitFlags,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Omit<AnswersBeforeDiscovery, "network" | "networkSettings"> {
   const { baseUrl, keyVariable = defaultVariable, out = defaultOut } = flags;
   const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
@@ -124,7 +124,7 @@ export interface GivenControlToken {
   readonly token: string;
 }
 
-export function readControlToken(flags: InitFlags, environment: Environment): GivenControlToken | null {
+export function readControlToken(flags: InitFlags, environment: EnvironmentVariables): GivenControlToken | null {
   const variable = flags.controlTokenVariable;
   if (variable === undefined) return null;
   const token = nonEmpty(environment[readVariable(variable)]);
@@ -133,22 +133,14 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
   return { variable, token: checkedKey(token, `$${variable}`) };
 }
 
-export function assertInitFlags({
-  baseUrl,
-  keyVariable,
-  name,
-  tier,
-  out,
-  force,
-  batchPath,
-  operationPath,
-}: InitFlags): void {
+export function assertInitFlags(flags: InitFlags): void {
+  const { baseUrl, keyVariable, name, tier, out } = flags;
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageError(line`--name is empty; give the target a name.`);
   readWord(tier, "--tier", publishedTierNames);
-  if (out !== undefined) readOut(out, force === true);
-  for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
+  if (out !== undefined) readOut(out, flags.force === true);
+  for (const path of [flags.batchPath, flags.operationPath]) if (path !== undefined) readPath(path);
 }
 
 function readVariable(text: string): string {
@@ -233,8 +225,8 @@ export async function askPrompts(
   };
   if (prompter !== null && flags.yes !== true && chosen.answering !== null)
     for (const [role, { behaviour }] of Object.entries(queryRoles))
-      known[role] ??= (await askOptional(`A query with which an agent ${behaviour}`, prompter)) ?? undefined;
-  return Object.fromEntries(Object.entries(known).filter(([, query]) => query !== undefined));
+      known[role] ??= await askOptional(`A query with which an agent ${behaviour}`, prompter);
+  return withoutUndefined(known);
 }
 
 const pathQuestions = {
@@ -246,19 +238,19 @@ export async function askPaths(flags: InitFlags, prompter: Prompter | null): Pro
   const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
   if (prompter !== null && flags.yes !== true)
     for (const [name, question] of Object.entries(pathQuestions))
-      known[name] ??= (await askOptional(question, prompter, readPath)) ?? undefined;
-  return Object.fromEntries(Object.entries(known).filter(([, path]) => path !== undefined));
+      known[name] ??= await askOptional(question, prompter, readPath);
+  return withoutUndefined(known);
 }
 
 const askOptional = (
   question: string,
   prompter: Prompter,
   read: (answer: string) => string = String,
-): Promise<string | null> =>
+): Promise<string | undefined> =>
   prompter.ask({
     text: `${question} (- for none)`,
     fallback: "-",
-    read: (answer) => (answer === "-" || answer === "" ? null : read(answer)),
+    read: (answer) => (answer === "-" || answer === "" ? undefined : read(answer)),
   });
 
 function readPath(path: string): string {

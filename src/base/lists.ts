@@ -10,23 +10,17 @@ export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Floa
   return isSorted ? values : values.toSorted();
 }
 
-export function countBelow(sorted: Float64Array, bound: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? Infinity) < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const countBelow = (sorted: Float64Array, bound: number): number => countWhile(sorted, (value) => value < bound);
 
-export function countUpTo(sorted: Float64Array, bound: number): number {
+export const countUpTo = (sorted: Float64Array, bound: number): number => countWhile(sorted, (value) => value <= bound);
+
+/** Counts the first values of a sorted list that pass a test, which no later value passes. */
+function countWhile(sorted: Float64Array, passes: (value: number) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? Infinity) <= bound) low = middle + 1;
+    if (passes(sorted[middle] ?? Infinity)) low = middle + 1;
     else high = middle;
   }
   return low;

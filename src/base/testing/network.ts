@@ -92,26 +92,11 @@ export function createTestCa(folder: string, host: string): TestCa {
   const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
   const freshKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   const ca = { cert: file("ca.pem"), key: file("ca.key") };
-  openssl(
-    "req",
-    "-x509",
-    ...freshKey,
-    "-keyout",
-    ca.key,
-    "-out",
-    ca.cert,
-    "-subj",
-    "/CN=A private authority",
-    "-days",
-    "2",
-  );
+  const self = ["-keyout", ca.key, "-out", ca.cert, "-subj", "/CN=A private authority", "-days", "2"];
+  openssl("req", "-x509", ...freshKey, ...self);
   const issue = (name: string, subject: string, extensions: string): readonly [string, string] => {
-    const [cert, key, signingRequest, wanted] = [
-      file(`${name}.pem`),
-      file(`${name}.key`),
-      file(`${name}.csr`),
-      file(`${name}.ext`),
-    ];
+    const [cert, key] = [file(`${name}.pem`), file(`${name}.key`)];
+    const [signingRequest, wanted] = [file(`${name}.csr`), file(`${name}.ext`)];
     writeFileSync(wanted, extensions);
     openssl("req", "-new", ...freshKey, "-keyout", key, "-out", signingRequest, "-subj", `/CN=${subject}`);
     const signing = ["-CA", ca.cert, "-CAkey", ca.key, "-CAcreateserial", "-days", "2", "-extfile", wanted];

@@ -15,7 +15,8 @@ export interface Ended {
 /** Runs a command line. Concurrent calls run one after the other. */
 export type CommandLine = (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-interface CommandRequest {
+/** A command line for the process of `driver.ts`, which takes one as JSON on each line of its input. */
+export interface CommandRequest {
   readonly folder: string;
   readonly args: readonly string[];
   readonly variables: Readonly<Record<string, string>>;

@@ -1,16 +1,10 @@
 import { createInterface } from "node:readline";
 
 import { runCommandLine } from "../command-line.ts";
+import type { CommandRequest } from "./command.ts";
 
-/**
- * Runs many command lines in one process, because a new process for each would take a second. Each input line is `{"folder", "args": […],
- * "variables": {…}}`; each output line is `{"code", "out", "err"}`.
- */
-interface CommandRequest {
-  readonly folder: string;
-  readonly args: readonly string[];
-  readonly variables: Readonly<Record<string, string>>;
-}
+// Runs many command lines in one process, because a new process for each would take a second. Each line of
+// its output is `{"code", "out", "err"}`.
 
 /** Formats a value as one line of JSON. Escapes U+2028 and U+2029, at which `node:readline` also splits lines. */
 const jsonLine = (value: unknown): string =>

@@ -33,6 +33,8 @@ const onSocket = (harm: (socket: Socket) => void, at: (request: ReceivedRequest)
   harm,
 });
 
+const streamHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+
 const atRun = (other: Partial<Reply>): Harm =>
   reply((friendly, request) => (isRun(request) ? { ...friendly, ...other } : friendly));
 
@@ -74,9 +76,7 @@ const heads: Modes = {
   "trailers without end": onSocket(
     flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", "x-more: a\r\n".repeat(5000)),
   ),
-  "events at full speed": onSocket(
-    flood("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", "event: chunk\ndata: {}\n\n".repeat(2000)),
-  ),
+  "events at full speed": onSocket(flood(streamHead, "event: chunk\ndata: {}\n\n".repeat(2000))),
   "an upgrade that nobody request for": onSocket(
     (socket) => void socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
   ),
@@ -184,14 +184,17 @@ const headers: Modes = {
     ),
     (date) => headed(() => [["date", date]]),
   ),
-  "a refusal that asks for 1e308 seconds": atRun({
-    status: 429,
-    body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":1e308}}',
-  }),
-  "a refusal that asks for less than nothing": atRun({
-    status: 429,
-    body: '{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":-5}}',
-  }),
+  ...named(
+    [
+      ["a refusal that asks for 1e308 seconds", "1e308"],
+      ["a refusal that asks for less than nothing", "-5"],
+    ],
+    (seconds) =>
+      atRun({
+        status: 429,
+        body: `{"error":{"code":"RATE_LIMITED","message":"","status":429,"retry_after":${seconds}}}`,
+      }),
+  ),
   "a thousand headers": headed(() => Array.from({ length: 1000 }, (_, at) => [`x-h-${at}`, "v"] as const)),
   "header names of all sorts": headed(() => [
     ["__proto__", "x"],
@@ -211,35 +214,31 @@ const timing: Modes = {
     ({ path }) => path !== "/agents",
   ),
   "a stream that stays open after done": onSocket(
-    (socket) =>
-      void socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${chunks(["hello"]).join("")}`),
+    (socket) => void socket.write(`${streamHead}${chunks(["hello"]).join("")}`),
     isStream,
   ),
-  "a stream that never begins": onSocket(
-    (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
-    isStream,
-  ),
+  "a stream that never begins": onSocket((socket) => void socket.write(streamHead), isStream),
   "a stream that drips comments": onSocket((socket) => {
-    socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+    socket.write(streamHead);
     const timer = setInterval(() => socket.write(": here\n\n"), 200);
     socket.on("close", () => clearInterval(timer));
   }, isStream),
   "a stream that goes on after done": onSocket((socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${chunks(["hello"]).join("")}`);
+    socket.write(`${streamHead}${chunks(["hello"]).join("")}`);
     const timer = setInterval(() => socket.write(event("chunk", { content: "more" })), 200);
     socket.on("close", () => clearInterval(timer));
   }, isStream),
-  "a health that hangs": onSocket(
-    () => {},
-    ({ path }) => path.endsWith("/health"),
-  ),
-  "a usage that hangs": onSocket(
-    () => {},
-    ({ path }) => path === "/usage",
-  ),
-  "webhooks that hang": onSocket(
-    () => {},
-    ({ path }) => path.startsWith("/webhooks"),
+  ...named(
+    [
+      ["a health that hangs", /\/health$/],
+      ["a usage that hangs", /^\/usage$/],
+      ["webhooks that hang", /^\/webhooks/],
+    ],
+    (pattern) =>
+      onSocket(
+        () => {},
+        ({ path }) => pattern.test(path),
+      ),
   ),
 };
 

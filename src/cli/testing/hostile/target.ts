@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { getPath, tryParseJson } from "../../../base/json.ts";
 import { listenOnLoopback } from "../../../base/network/network.ts";
+import type { HostileServer } from "../../../wire/testing/hostile.ts";
 
 /** The correct response to a request, which a hostile behaviour then changes. */
 export interface Reply {
@@ -42,7 +43,6 @@ const done = event("done", { message: "over", usage: { total_tokens: 3 }, execut
 
 /** Returns the correct response of a server with one agent, which answers and streams. The server requires the key. */
 function friendlyReply({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
-  if (authorization === "") return fail(401, "INVALID_API_KEY");
   if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");
   const request = `${method} ${path}`;
   const agent = /^\/agents\/([^/]+)\//.exec(path)?.[1];
@@ -118,13 +118,8 @@ export const chunks = (contents: readonly string[]): string[] => [
   event("done", { message: contents.join(""), usage: { total_tokens: 1 }, execution_time: 0 }),
 ];
 
-interface HostileTarget {
-  readonly baseUrl: string;
-  readonly close: () => void;
-}
-
 /** Starts a hostile target on a free port on loopback. */
-export async function startHostileTarget(harm: Harm, key: string): Promise<HostileTarget> {
+export async function startHostileTarget(harm: Harm, key: string): Promise<HostileServer> {
   const ends: (() => void)[] = [];
   let count = 0;
   const answer = (request: ReceivedRequest, response: ServerResponse): void => {

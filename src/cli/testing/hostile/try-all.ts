@@ -114,7 +114,14 @@ export interface Tried {
 export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 
 const main = new URL("../../main.ts", import.meta.url).pathname;
-const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
+/** The formats that the command writes: the names of their files, by flag. */
+const formats = {
+  "--junit": "junit.xml",
+  "--html": "report.html",
+  "--ctrf": "ctrf.json",
+  "--har": "report.har",
+  "--markdown": "summary.md",
+} as const;
 
 export interface TryOptions {
   /** Time after which the command is killed. */
@@ -128,7 +135,7 @@ export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, ke
   const target = await startHostileTarget(harm, key);
   const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
   const started = performance.now();
-  const flags = formats.flatMap((name) => [`--${flagOf[name]}`, join(folder, name)]);
+  const flags = Object.entries(formats).flatMap(([flag, name]) => [flag, join(folder, name)]);
   const child = spawn(
     process.execPath,
     [main, "run", "--base-url", target.baseUrl, "--tier", "pro", "--max-wait", "1s", "--out", folder, ...flags],
@@ -159,7 +166,7 @@ export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, ke
     megabytes,
     last: printed.trim().split("\n").at(-1) ?? "",
     verdict: report === undefined ? null : (/"verdict": "(\w+)"/.exec(report)?.[1] ?? null),
-    missing: ["report.json", "evidence.json", ...formats].filter((name) => !files.has(name)),
+    missing: ["report.json", "evidence.json", ...Object.values(formats)].filter((name) => !files.has(name)),
     leaks: [...files, ["the terminal", printed] as const].flatMap(([name, text]) =>
       tracesIn(text, key)
         .slice(0, 3)
@@ -167,14 +174,6 @@ export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, ke
     ),
   };
 }
-
-const flagOf = {
-  "junit.xml": "junit",
-  "report.html": "html",
-  "ctrf.json": "ctrf",
-  "report.har": "har",
-  "summary.md": "markdown",
-} as const;
 
 /** Returns the text of /proc/PID/status. It is empty if the process has ended, and on systems other than Linux. */
 function statusOf(pid: number | undefined): string {

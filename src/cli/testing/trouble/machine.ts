@@ -3,11 +3,10 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type CommandName, numberBetween, randomItem, type Trouble } from "./trouble.ts";
+import { type CommandName, commands, numberBetween, quickCommands, randomItem, type Trouble } from "./trouble.ts";
 
-// Commands that trouble of the machine is tried on. Such trouble concerns limits, files, clocks, the terminal, signals and other processes.
+// Trouble of the machine concerns limits, files, clocks, the terminal, signals and other processes.
 
-const allCommands: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 /** Commands that run only Node. k6 is another program, in which the module that causes this trouble cannot be loaded. */
 const nodeCommands: readonly CommandName[] = ["run", "load autocannon", "nightly"];
 
@@ -30,35 +29,33 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "few open files",
     summary: "`ulimit -n` of 24 to 256.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [0, 4],
     setUp: ({ numbers }) => {
       const limit = randomItem(numbers, [24, 32, 40, 48, 64, 96, 128, 256]);
       return { prefix: ["sh", "-c", `ulimit -n ${limit} && exec "$0" "$@"`] };
     },
   },
-  ...(["ENOSPC", "EIO"] as const).flatMap((code): readonly Trouble[] => [
-    {
-      name: `writes that fail with ${code}`,
-      summary: `A write of the first twelve fails with ${code}, and half of its data is written; in half of the trials all later ones too.`,
-      commands: nodeCommands,
-      ...losesFile,
-      setUp: ({ numbers, folder }) => ({
-        interference: {
-          kind: "failing writes",
-          from: 1 + Math.floor(numbers() * 12),
-          lasts: numbers() < 0.5,
-          code,
-          below: folder,
-          log: join(folder, "..", "failed-writes"),
-        },
-      }),
-    },
-  ]),
+  ...(["ENOSPC", "EIO"] as const).map((code): Trouble => ({
+    name: `writes that fail with ${code}`,
+    summary: `A write of the first twelve fails with ${code}, and half of its data is written; in half of the trials all later ones too.`,
+    commands: nodeCommands,
+    ...losesFile,
+    setUp: ({ numbers, folder }) => ({
+      interference: {
+        kind: "failing writes",
+        from: 1 + Math.floor(numbers() * 12),
+        lasts: numbers() < 0.5,
+        code,
+        below: folder,
+        log: join(folder, "..", "failed-writes"),
+      },
+    }),
+  })),
   {
     name: "folder read-only from the start",
     summary: "The output folder cannot be written by the user.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [2],
     setUp: ({ folder }) => {
       chmodSync(folder, 0o555);
@@ -68,7 +65,7 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "folder read-only later",
     summary: "The output folder cannot be written any more, from a random instant on.",
-    commands: allCommands,
+    commands: quickCommands,
     ...losesFile,
     leavesFiles: true,
     setUp: () => ({ asNobody: true }),
@@ -77,21 +74,21 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "reader that has enough",
     summary: "The reader of standard output goes away after the first data.",
-    commands: allCommands,
+    commands: quickCommands,
     ...unaffected,
     setUp: () => ({ stdout: "closed" }),
   },
   {
     name: "standard output is full",
     summary: "Standard output is `/dev/full`.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [4],
     setUp: () => ({ stdout: "/dev/full" }),
   },
   {
     name: "a requested file is full",
     summary: "`--junit /dev/full`; for `nightly`, `--markdown /dev/full`.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [4],
     setUp: ({ command }) => ({
       args: [command.startsWith("nightly") ? "--markdown" : "--junit", "/dev/full"],
@@ -116,20 +113,14 @@ export const processTroubles: readonly Trouble[] = [
     commands: nodeCommands,
     codes: [0, 3],
     setUp: ({ numbers, atMs }) => {
-      return {
-        interference: {
-          kind: "jumping clocks",
-          atMs,
-          byMs: numberBetween(numbers, 5000, 7_200_000),
-          isMonotonicToo: true,
-        },
-      };
+      const byMs = numberBetween(numbers, 5000, 7_200_000);
+      return { interference: { kind: "jumping clocks", atMs, byMs, isMonotonicToo: true } };
     },
   },
   {
     name: "harness stopped for a while",
     summary: "The harness gets SIGSTOP, and SIGCONT after 1 to 12 s.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [0, 3],
     act: async ({ signal, numbers }) => {
       signal("SIGSTOP");
@@ -140,7 +131,7 @@ export const processTroubles: readonly Trouble[] = [
   ...(["SIGINT", "SIGTERM"] as const).map((name): Trouble => ({
     name,
     summary: `The harness gets ${name}.`,
-    commands: [...allCommands, "nightly with load"],
+    commands,
     codes: [130],
     deaths: [name],
     maxSeconds: 30,
@@ -149,7 +140,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "two signals",
     summary: "The harness gets SIGINT twice, 0.6 s apart.",
-    commands: allCommands,
+    commands: quickCommands,
     codes: [130],
     deaths: ["SIGINT"],
     maxSeconds: 15,
@@ -162,7 +153,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "SIGKILL",
     summary: "The harness gets SIGKILL. The same command follows in the same folder.",
-    commands: [...allCommands, "nightly with load"],
+    commands,
     codes: [],
     deaths: ["SIGKILL"],
     isFollowed: true,

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type CommandName, numberBetween, randomItem, type Stage, type Trouble } from "./trouble.ts";
+import { commands, numberBetween, quickCommands, randomItem, type Stage, type Trouble } from "./trouble.ts";
 import type { LinkMode } from "./link.ts";
-
-// Commands that trouble of the target or of the network is tried on.
-
-const allCommands: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 
 /** For trouble that ends. The exit code is 3 if the results are incomplete, and 0 if the target came back in time. */
 const temporary = { codes: [0, 3] } as const;
@@ -21,7 +17,7 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target killed",
     summary: "The target is killed and stays away.",
-    commands: [...allCommands, "nightly with load"],
+    commands,
     codes: [3],
     maxSeconds: 40,
     act: async ({ target, link }) => {
@@ -32,7 +28,7 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target restarted",
     summary: "The target is killed, and starts again after 0.1 to 2 s with the same keys and webhooks.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async ({ target, link, numbers }) => {
       target.signal("SIGKILL");
@@ -45,7 +41,7 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target stopped for a while",
     summary: "The target gets SIGSTOP, and SIGCONT after 0.5 to 8 s.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async ({ target, numbers }) => {
       target.signal("SIGSTOP");
@@ -56,7 +52,7 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "slow target",
     summary: "The target gets a fifth of its processor time for 2 to 8 s.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async ({ target, numbers }) => {
       for (const until = performance.now() + numberBetween(numbers, 2000, 8000); performance.now() < until;) {
@@ -73,7 +69,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "gateway without a server",
     summary: "For 0.3 to 6 s, a gateway answers 502, 503 or 504 in the target's place.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async (stage) => {
       const status = randomItem(stage.numbers, [502, 503, 504] as const);
@@ -83,7 +79,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "gateway that stays",
     summary: "A gateway answers 502, 503 or 504 in the target's place until the end.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async ({ numbers, link }) => {
       await link.setMode({ kind: "gateway", status: randomItem(numbers, [502, 503, 504] as const) });
@@ -92,7 +88,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections refused",
     summary: "New connections are refused for 0.2 to 4 s; open ones are cut in half of the trials.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async (stage) => {
       const cutsOpen = stage.numbers() < 0.5;
@@ -102,7 +98,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections reset",
     summary: "For 0.5 to 5 s, 2 to 50 % of all pieces of data reset their connection.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async (stage) => {
       const share = numberBetween(stage.numbers, 0.02, 0.5);
@@ -112,7 +108,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections delayed",
     summary: "For 1 to 6 s, each piece of data comes up to 0.05 to 2 s late.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async (stage) => {
       const maxMs = numberBetween(stage.numbers, 50, 2000);
@@ -122,7 +118,7 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "key revoked",
     summary: "The target does not know one of the used keys any more.",
-    commands: allCommands,
+    commands: quickCommands,
     ...temporary,
     act: async ({ numbers, link, keys }) => {
       // Only keys that the target has accepted before. The harness would take any other key for a wrong one.

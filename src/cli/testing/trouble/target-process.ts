@@ -17,7 +17,7 @@ export interface TargetProcess {
   readonly close: () => Promise<void>;
 }
 
-const main = new URL("../../main.ts", import.meta.url).pathname;
+export const commandModule = new URL("../../main.ts", import.meta.url).pathname;
 const controlToken = "control-token-of-the-trial";
 
 /**
@@ -66,7 +66,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 /** Starts `conformance serve` and waits until it prints its banner. */
 async function startServer(args: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [main, "serve", "--quiet", ...args], {
+  const child = spawn(process.execPath, [commandModule, "serve", "--quiet", ...args], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

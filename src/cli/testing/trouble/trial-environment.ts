@@ -6,7 +6,7 @@ import { freePort } from "../../../base/testing/network.ts";
 import { argumentsOf, type CommandName, type HarnessChanges, maxSeconds, type Stage, type Trouble } from "./trouble.ts";
 import { type HarnessProcess, markOf, readFiles, startHarness } from "./harness-process.ts";
 import { startLink } from "./link.ts";
-import { keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
+import { commandModule, keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
 
 /** One run of a command, and the trouble that occurs during it. */
 export interface Trial {
@@ -24,7 +24,6 @@ export interface Trial {
   readonly main?: string;
 }
 
-const commandModule = new URL("../../main.ts", import.meta.url).pathname;
 const preload = new URL("preload.ts", import.meta.url).href;
 /** All objects that a trial needs: the target, the proxy in front of it, and a function that starts the harness. */
 export interface TrialEnvironment extends Omit<Stage, "signal" | "startSecond" | "onEnd"> {

@@ -4,8 +4,10 @@ import type { Link } from "./link.ts";
 import type { TargetProcess } from "./target-process.ts";
 import { join } from "node:path";
 
+/** Commands that take less than a minute without trouble. */
+export const quickCommands = ["run", "load autocannon", "load k6", "nightly"] as const;
 /** Commands of the harness on which trouble is tried. */
-export const commands = ["run", "load autocannon", "load k6", "nightly", "nightly with load"] as const;
+export const commands = [...quickCommands, "nightly with load"] as const;
 export type CommandName = (typeof commands)[number];
 
 /** Everything that a trouble may disturb while the harness runs. */

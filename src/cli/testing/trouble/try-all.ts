@@ -1,5 +1,6 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { memoizeByValue } from "../../../base/memoize.ts";
 import { seededNumbers, shuffled } from "../../../base/numbers.ts";
 import { findK6 } from "../../../load/engines/k6/binary.ts";
 import { allFaults } from "../../../reference/catalogue.ts";
@@ -99,9 +100,8 @@ interface Quiet {
 }
 
 /** Returns a function that runs a command without trouble, and remembers the result for later calls. */
-function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
-  const known = new Map<CommandName, Promise<Quiet>>();
-  const run = (command: CommandName): Promise<Quiet> =>
+const quietTrials = (folder: string): ((command: CommandName) => Promise<Quiet>) =>
+  memoizeByValue((command: CommandName) =>
     inFolder(async (root) => {
       const trial = quietTrial(command, null);
       const observed = await runTrial(trial, root);
@@ -111,13 +111,8 @@ function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
       const kept = join(folder, command.replaceAll(" ", "-"));
       cpSync(observed.first.folder, kept, { recursive: true });
       return { results, seconds: observed.first.ended.seconds, folder: kept };
-    });
-  return (command) => {
-    const trial = known.get(command) ?? run(command);
-    known.set(command, trial);
-    return trial;
-  };
-}
+    }),
+  );
 
 interface Drawn {
   readonly seed: number;

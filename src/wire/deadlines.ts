@@ -10,8 +10,7 @@ export interface Deadlines {
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
 /** Maximum number of interim responses (such as status 103) before the final one. */
-export const maxInterimResponses = 100;
-export const tooManyInterim = `more than ${maxInterimResponses} interim answers (1xx)`;
+const maxInterimResponses = 100;
 
 export const tighterDeadlines = (
   standing: Deadlines,
@@ -33,6 +32,7 @@ export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 /** Watches deadlines. When one passes, or `stop` is called, `onStop` must abort the request. */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
+  let interimCount = 0;
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -40,6 +40,10 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
   const whole = setTimeout(() => stop(`not over after ${exchangeMs / 1000} s`), exchangeMs);
   let part = setTimeout(() => stop(`no response head within ${headMs / 1000} s`), headMs);
   return {
+    interimArrived: (): void => {
+      interimCount += 1;
+      if (interimCount > maxInterimResponses) stop(`more than ${maxInterimResponses} interim answers (1xx)`);
+    },
     headArrived: (): void => {
       clearTimeout(part);
       part = setTimeout(() => stop(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record-body.ts";
-import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
+import { type Deadlines, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
 /** A request sent with low overhead, e.g. in a load test. Only a deadline can abort it. */
@@ -69,7 +69,6 @@ function handlerFor(
 ): Dispatcher.DispatchHandler {
   const recorder = recordBody();
   let controller: Dispatcher.DispatchController | null = null;
-  let interim = 0;
   let chunkCount = 0;
   const watch = watchDeadlines(sent.deadlines, (why) => controller?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
@@ -88,11 +87,7 @@ function handlerFor(
       if (why !== null) controller.abort(new Error(why));
     },
     onResponseStart: ({ rawHeaders }, status) => {
-      if (status < 200) {
-        interim += 1;
-        if (interim > maxInterimResponses) watch.stop(tooManyInterim);
-        return;
-      }
+      if (status < 200) return watch.interimArrived();
       head = { status, headers: parseRawHeaders(rawHeaders), headMs: now() };
       watch.headArrived();
       sent.onHead();

@@ -9,15 +9,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import { userAgent } from "../base/package-root.ts";
 import type { Answered, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record-body.ts";
-import {
-  type Deadlines,
-  tooManyInterim,
-  maxInterimResponses,
-  defaultDeadlines,
-  deadlinesWithHead,
-  tighterDeadlines,
-  watchDeadlines,
-} from "./deadlines.ts";
+import { type Deadlines, defaultDeadlines, deadlinesWithHead, tighterDeadlines, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
@@ -93,10 +85,7 @@ export function openTransport(options: TransportOptions): Transport {
   });
   let count = 0;
   let excessCount = 0;
-  const tracker: BoundsTracker = {
-    bounds: () => (excessCount < maxExceededResponses ? defaultBounds : strictBounds),
-    exceeded: () => void (excessCount += 1),
-  };
+  const exceeded = (): void => void (excessCount += 1);
   const reportLost = (exchange: Exchange): void => {
     count += 1;
     options.onLost?.({ ...exchange, id: `x${count}` });
@@ -108,7 +97,8 @@ export function openTransport(options: TransportOptions): Transport {
       const deadlines = deadlinesWithHead(tight, outgoing.minHeadMs ?? 0);
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
-        ...tracker,
+        bounds: excessCount < maxExceededResponses ? defaultBounds : strictBounds,
+        exceeded,
         reportLost,
       });
     },
@@ -148,12 +138,6 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Switches to stricter limits after a response has exceeded a limit. */
-interface BoundsTracker {
-  readonly bounds: () => ReadBounds;
-  readonly exceeded: () => void;
-}
-
 /** Call this immediately before sending the request, because it reads the clocks. */
 const startOfExchange = (
   id: string,
@@ -167,22 +151,27 @@ const startOfExchange = (
   clockMs: clockOffsetMs(),
 });
 
+interface ExchangeOptions extends TransportOptions {
+  /** Limits of this response. They are stricter once a response has exceeded a limit. */
+  readonly bounds: ReadBounds;
+  readonly exceeded: () => void;
+  readonly reportLost: (exchange: Exchange) => void;
+}
+
 function openExchange(
   id: string,
   outgoing: OutgoingRequest,
   deadlines: Deadlines,
   dispatcher: Dispatcher,
-  options: TransportOptions & BoundsTracker & { readonly reportLost: (exchange: Exchange) => void },
+  options: ExchangeOptions,
 ): PendingExchange {
-  const { now, exceeded } = options;
-  const bounds = options.bounds();
+  const { now, bounds, exceeded } = options;
   const opened = Promise.withResolvers<void>();
   const firstEvent = Promise.withResolvers<void>();
   const controller = new AbortController();
   const watch = watchDeadlines(deadlines, () => controller.abort());
   const recorded = startOfExchange(id, outgoing, options);
 
-  let interimCount = 0;
   let chunkCount = 0;
   const counting = withChunkCounter(dispatcher, () => {
     chunkCount += 1;
@@ -201,10 +190,7 @@ function openExchange(
         dispatcher: counting,
         signal: controller.signal,
         responseHeaders: "raw",
-        onInfo: () => {
-          interimCount += 1;
-          if (interimCount > maxInterimResponses) watch.stop(tooManyInterim);
-        },
+        onInfo: watch.interimArrived,
       });
     } catch (error) {
       const answer = unansweredBy(error, watch.reason(), now());

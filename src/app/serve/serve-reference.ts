@@ -153,7 +153,7 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
 /** Writes a target file. Only its owner can read it, because it contains keys. */
 export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
   try {
-    replaceFile(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+    replaceFile(path, `${JSON.stringify(document, null, 2)}\n`, 0o600);
   } catch (error) {
     throw new UsageError(line`${targetFile} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }

@@ -78,7 +78,7 @@ export function writeFirstState(
   };
   try {
     // The file contains webhook secrets, so only its owner may read it.
-    replaceFile(join(folder, stateFileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+    replaceFile(join(folder, stateFileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
     throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
   }

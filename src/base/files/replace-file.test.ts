@@ -52,7 +52,7 @@ describe("a file that is replaced", () => {
     writeFileSync(file, "before", { mode: 0o640 });
     replaceFile(file, "after");
     expect(statSync(file).mode & 0o777).toBe(0o640);
-    replaceFile(file, "after", { mode: 0o600 });
+    replaceFile(file, "after", 0o600);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 

@@ -18,17 +18,14 @@ import { dirname, extname, join } from "node:path";
 import { errorCodeOrText } from "../errors.ts";
 import { descriptorOf, followLinks, temporaryName } from "./output-folders.ts";
 
-export interface ReplaceOptions {
-  /** Permissions of the file; by default those of the file that it replaces. */
-  readonly mode?: number;
-}
-
 /**
  * Replaces a file in one step, so that an error leaves the old file intact. Pipes and devices are written directly.
+ *
+ * @param mode permissions of the file; by default those of the file that it replaces
  * @throws Node's own error
  */
-export function replaceFile(file: string, text: FileText, options: ReplaceOptions = {}): void {
-  stageFile(file, text, options).commit();
+export function replaceFile(file: string, text: FileText, mode?: number): void {
+  stageFile(file, text, mode).commit();
 }
 
 export interface StagedFile {
@@ -42,7 +39,7 @@ export interface StagedFile {
  *
  * @throws Node's own error
  */
-export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
+export function stageFile(file: string, text: FileText, mode?: number): StagedFile {
   const place = followLinks(file);
   const before = statSync(place, { throwIfNoEntry: false });
   if (descriptorOf(file) !== null || before?.isFile() === false)

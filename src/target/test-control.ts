@@ -2,9 +2,8 @@ import { z } from "zod";
 
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import type { Network } from "../base/network/network.ts";
-import { parseJson } from "../base/parsing.ts";
 import { publishedTierNames } from "../spec/tiers.ts";
-import { ControlCallFailed, sendControlCall } from "./control-calls.ts";
+import { ControlCallFailed, parseAnswer, sendControlCall } from "./control-calls.ts";
 import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
@@ -54,9 +53,8 @@ async function ask<T>(
     headers: { [controlTokenHeader]: token },
     body,
   };
-  const json = parseJson(await sendControlCall(call, network, 0, "The test control failed"));
-  const parsed = schema.safeParse(json.kind === "value" ? json.value : null);
-  if (parsed.success) return parsed.data;
+  const answer = parseAnswer(await sendControlCall(call, network, 0, "The test control failed"), schema);
+  if (answer !== null) return answer;
   throw new ControlCallFailed(`The test control failed: ${call.method} ${call.url} answered no JSON of its contract`, {
     isTemporary: false,
   });

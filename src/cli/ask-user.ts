@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline/promises";
 
 import { line, UsageError } from "../base/errors.ts";
+import { isLoopback } from "../base/network/network.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { joinWithOr } from "../base/text.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
-import { isLoopback } from "../target/base-url.ts";
 import type { Interruption } from "./interruption.ts";
 
 type Stop = Pick<Interruption, "signal" | "interrupt">;

@@ -1,9 +1,9 @@
+import { isLoopback } from "../base/network/network.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { userAgent } from "../base/package-root.ts";
 import { publishedEndpoints } from "../spec/endpoints.ts";
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
-import { isLoopback } from "../target/base-url.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import type { Deadlines } from "../wire/deadlines.ts";

@@ -26,8 +26,6 @@ export function readHttpUrl(text: string, name: UrlName): URL {
   return url;
 }
 
-export { isLoopback } from "../base/network/network.ts";
-
 const problemOf = (text: string, fact: string, { what, example }: UrlName): UsageError =>
   new UsageError(line`${what} ${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like ${example}.`);
 

@@ -5,8 +5,7 @@ import { userAgent } from "../base/package-root.ts";
 import { messageOf } from "../base/errors.ts";
 import { isGatewayStatus } from "../base/http.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
-import type { Network } from "../base/network/network.ts";
-import { isLoopback } from "./base-url.ts";
+import { isLoopback, type Network } from "../base/network/network.ts";
 import type { HttpCall, ParsedTargetFile } from "./target-file-schema.ts";
 import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
@@ -126,6 +125,12 @@ function insertTime(value: unknown, seconds: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, insertTime(each, seconds)]));
 }
 
+/** Parses the JSON of a response. Returns `null` if it does not fit the schema. */
+export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T | null {
+  const json = parseJson(text);
+  return schema.safeParse(json.kind === "value" ? json.value : null).data ?? null;
+}
+
 const keyUseSchema = z.object({
   start: z.string(),
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
@@ -143,14 +148,13 @@ export const unusedKeysOverHttp =
       if (limit !== null) throw limit;
       return "";
     });
-    const json = parseJson(answer);
-    const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
-    if (!parsed.success || parsed.data.start !== start) return new Set();
+    const use = parseAnswer(answer, keyUseSchema);
+    if (use?.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
     // If the target's clock stands still, every use of a key has the time `freshAt`. Therefore the comparison is `<`,
     // not `<=`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
-    const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
+    const unused = Object.entries(use.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 

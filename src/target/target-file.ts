@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import { z } from "zod";
 
 import { parseJsonFile, readTextFile } from "../base/read-file.ts";
-import type { Network } from "../base/network/network.ts";
+import { isLoopback, type Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../spec/tiers.ts";
-import { isLoopback, readBaseUrl } from "./base-url.ts";
+import { readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp, unusedKeysOverHttp } from "./control-calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./target-file-schema.ts";
 import {

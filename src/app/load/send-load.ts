@@ -1,3 +1,4 @@
+import { isLoopback } from "../../base/network/network.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import { runTrials, type TrialResult } from "../../load/run-trials.ts";
@@ -8,7 +9,6 @@ import { runEndFromReason } from "../../report/model/verdict.ts";
 import type { Need } from "../../run/plan/needs.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
-import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import {

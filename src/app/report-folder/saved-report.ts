@@ -62,6 +62,12 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
 
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));
 
+/** Returns the folder of a run that is named by its folder or by its report. */
+export const runFolder = (path: string): string =>
+  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    ? dirname(path)
+    : path;
+
 /**
  * Reads a saved report with its evidence, without webhook secrets.
  *

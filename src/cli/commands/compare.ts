@@ -1,11 +1,13 @@
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
-
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
-import { documentOf, readReportWithoutEvidence, readSavedRun } from "../../app/report-folder/saved-report.ts";
+import {
+  documentOf,
+  readReportWithoutEvidence,
+  readSavedRun,
+  runFolder,
+} from "../../app/report-folder/saved-report.ts";
 import { line, UsageError } from "../../base/errors.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -103,11 +105,6 @@ function readRejudged(path: string): ReportDocument {
   const { report, evidence } = readSavedRun(runFolder(path));
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
 }
-
-export const runFolder = (path: string): string =>
-  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? dirname(path)
-    : path;
 
 function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof prepare>): number {
   if (!outputs.isStdoutTaken) {

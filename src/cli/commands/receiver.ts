@@ -84,25 +84,22 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
-type ReceiverOutcome =
-  | { readonly kind: "written"; readonly text: string }
-  | { readonly kind: "judged"; judged: JudgedTarget };
-
-async function act(work: ReceiverWork): Promise<ReceiverOutcome> {
+/** Returns the judged receiver, or a text about what was written. */
+async function act(work: ReceiverWork): Promise<JudgedTarget | string> {
   switch (work.kind) {
     case "vectors": {
       const vectors = signatureVectors();
       replaceFile(work.file, `${JSON.stringify(vectors, null, 2)}\n`);
       const count = vectors.deliveries.length + vectors.requests.length;
-      return { kind: "written", text: `${displayPath(work.file)} has ${formatCount(count, "signature")}.\n` };
+      return `${displayPath(work.file)} has ${formatCount(count, "signature")}.\n`;
     }
     case "dry run": {
       const count = await writeDeliveries(work.folder, work.settings);
       const says = `${count} deliveries, and deliveries.json with their headers. Nothing was sent.`;
-      return { kind: "written", text: `${displayPath(work.folder)} has ${says}\n` };
+      return `${displayPath(work.folder)} has ${says}\n`;
     }
     case "judge":
-      return { kind: "judged", judged: await judgeUntilInterrupted(work) };
+      return judgeUntilInterrupted(work);
   }
 }
 
@@ -123,12 +120,10 @@ async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): 
   return judged;
 }
 
-async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<number> {
-  if (outcome.kind === "written" || work.kind !== "judge") {
-    if (outcome.kind === "written") process.stdout.write(outcome.text);
-    return exitCodes.fine;
-  }
-  return presentJudged(outcome.judged, work);
+async function present(outcome: JudgedTarget | string, work: ReceiverWork): Promise<number> {
+  if (typeof outcome !== "string" && work.kind === "judge") return presentJudged(outcome, work);
+  if (typeof outcome === "string") process.stdout.write(outcome);
+  return exitCodes.fine;
 }
 
 const readDeliverySettings = (flags: ReceiverFlags): DeliverySettings => ({

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readSavedRun } from "../../app/report-folder/saved-report.ts";
+import { readSavedRun, runFolder } from "../../app/report-folder/saved-report.ts";
 import {
   type ConfirmationReason,
   type PreparedReplay,
@@ -22,7 +22,6 @@ import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions } from "../target-flags.ts";
 import { terminalOf, type TerminalStyle } from "../terminal.ts";
-import { runFolder } from "./compare.ts";
 import { printLine } from "../print-line.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/model/exchange-text.ts";

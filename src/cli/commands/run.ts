@@ -6,20 +6,20 @@ import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts"
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/saved-report.ts";
 import { writeFirstState } from "../../app/watch/watch-files.ts";
+import { isLoopback } from "../../base/network/network.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
-import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { acceptsConnection } from "../../wire/accepts-connection.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { displayPath, prepareLockedFolder } from "../output-files.ts";
+import { prepareLockedFolder } from "../output-files.ts";
 import { askTier } from "../ask-user.ts";
 import { judgeWithProgress } from "../progress.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { formatOptions, prepareReport, type ReportFlags, reportOptions } from "../report/report-flags.ts";
-import { presentReport, reportExitCode } from "../report/present-report.ts";
+import { judgedOptions, presentReport, reportExitCode } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { failedOption, readScope, scopeAndBoundOptions, scopeOfFailed, type ScopeFlags } from "../scope-flags.ts";
 import {
@@ -201,24 +201,15 @@ async function present(outcome: RunOutcome, prepared: Prepared): Promise<number>
   return reportExitCode(judged.report, prepared.rules, prepared.flags.complete === true);
 }
 
-async function presentRun(
-  { judged: { kind, report, evidence, target }, document }: RunOutcome,
-  { flags, rules, formats, patches, folder, target: named }: Prepared,
-  isFinal: boolean,
-): Promise<void> {
+async function presentRun({ judged, document }: RunOutcome, prepared: Prepared, isFinal: boolean): Promise<void> {
+  const { report, target } = judged;
   await presentReport(document, {
-    save: { folder, run: { report, evidence } },
-    isQuiet: flags.quiet === true,
-    isVerbose: flags.verbose === true,
-    folder: displayPath(folder),
-    formats,
-    rules,
-    stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
+    ...judgedOptions(judged, prepared),
+    isVerbose: prepared.flags.verbose === true,
     shellVariableOf: (name) =>
       name === webhookSecretNames.name ? webhookSecretNames.variable : target.keys[name]?.variable,
-    hint: named === null && isBroken(report) ? serveHint(target, patches) : "",
+    hint: prepared.target === null && isBroken(report) ? serveHint(target, prepared.patches) : "",
     isFinal,
-    reportsToCi: true,
   });
 }
 

@@ -175,18 +175,21 @@ interface JudgedOutput {
   readonly folder: string;
 }
 
-export async function presentJudged(
-  { report, evidence, kind, interrupted }: JudgedTarget,
+export const judgedOptions = (
+  { report, evidence, kind }: JudgedTarget,
   { flags, rules, formats, folder }: JudgedOutput,
-): Promise<number> {
-  await presentReport(documentOf(report, evidence), {
-    save: { folder, run: { report, evidence } },
-    isQuiet: flags.quiet === true,
-    folder: displayPath(folder),
-    formats,
-    rules,
-    stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
-    reportsToCi: true,
-  });
-  return interrupted ? exitCodes.interrupted : reportExitCode(report, rules, flags.complete === true);
+): PresentOptions => ({
+  save: { folder, run: { report, evidence } },
+  isQuiet: flags.quiet === true,
+  folder: displayPath(folder),
+  formats,
+  rules,
+  stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
+  reportsToCi: true,
+});
+
+export async function presentJudged(judged: JudgedTarget, output: JudgedOutput): Promise<number> {
+  const { report, evidence, interrupted } = judged;
+  await presentReport(documentOf(report, evidence), judgedOptions(judged, output));
+  return interrupted ? exitCodes.interrupted : reportExitCode(report, output.rules, output.flags.complete === true);
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from "../../target/base-url.ts";
+import { isLoopback } from "../../base/network/network.ts";
 import type { Target } from "../../target/target.ts";
 
 /** Limits of a run: options of the library, and flags of the command line. */

@@ -1,7 +1,7 @@
+import { isLoopback } from "../../base/network/network.ts";
 import { mainKey, resolveKey } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
-import { isLoopback } from "../../target/base-url.ts";
 import {
   type AgentRole,
   agentRoles,

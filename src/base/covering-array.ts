@@ -37,7 +37,7 @@ export interface Covering {
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
-export interface ExtendOptions {
+interface ExtendOptions {
   /** Existing rows. Combinations of three values in these rows do not count as new. */
   readonly known: Iterable<Row>;
   /** Partial rows to complete. Rows that break a rule of {@link CoveringInput.exclusions} are dropped. */
@@ -45,7 +45,7 @@ export interface ExtendOptions {
   readonly seed: number;
 }
 
-export interface CoverOptions {
+interface CoverOptions {
   /** Names of the pairs of values that existing rows contain. `cover` adds the pairs of its new rows to this set. */
   readonly covered: Set<string>;
   readonly seed: number;

@@ -13,7 +13,7 @@ export interface ProgressStream {
   readonly columns?: number | undefined;
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly quiet: boolean;
   readonly now?: () => number;
   readonly every?: (ms: number, callback: () => void) => () => void;

@@ -62,7 +62,7 @@ export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 
 export type OpenHook = ReturnType<typeof openHook>;
 
-export interface DeliveryStorage {
+interface DeliveryStorage {
   /**
    * Reserves `bytes` for a delivery to a hook that already stores `stored` deliveries. Returns `false` if there is no
    * space.

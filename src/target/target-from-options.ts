@@ -9,7 +9,7 @@ import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** Options for a target with a single key, without a target file. */
-export interface OneKeyTarget {
+interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
@@ -40,7 +40,7 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
   };
 }
 
-export interface ReceiverTargetOptions {
+interface ReceiverTargetOptions {
   readonly url: string;
   readonly secrets: readonly string[];
   /** Values of additional headers. Each value is redacted, because it can be a secret. */

@@ -136,7 +136,7 @@ export interface OpenPaths {
  * The user named agents for invokes and streams (`named`), or only for invokes (`named to answer`). Otherwise,
  * discovery finds the agents (`found`).
  */
-export type AgentSource = "named" | "named to answer" | "found";
+type AgentSource = "named" | "named to answer" | "found";
 
 /** A deployment under test. `baseUrl` ends in `/v1`. */
 export interface Target {

@@ -60,7 +60,7 @@ async function ask<T>(
   });
 }
 
-export type ProvidedTarget =
+type ProvidedTarget =
   | { readonly kind: "provided"; readonly target: Target }
   | { readonly kind: "failed"; readonly sentence: string };
 

@@ -6,7 +6,7 @@ import { type Deadlines, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
 /** A request sent with low overhead, e.g. in a load test. Only a deadline can abort it. */
-export interface FastRequest {
+interface FastRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];

@@ -55,7 +55,7 @@ export interface Transport {
   readonly close: () => Promise<void>;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
@@ -245,7 +245,7 @@ export interface Pace {
 }
 
 /** Splits a body into pieces of about the same size. A piece may end inside a character. */
-export const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
+const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
 
 async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body, "utf8");

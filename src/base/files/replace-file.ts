@@ -156,7 +156,7 @@ export type FileText = string | Iterable<string>;
  * Writes to a pipe, a device, or an already open descriptor such as `/dev/stdout`. Never reopens the descriptor:
  * opening with `w` would truncate a redirected file.
  */
-export function writeInPlace(file: string, text: FileText): void {
+function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");
   try {

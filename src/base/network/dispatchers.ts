@@ -6,7 +6,7 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici
 import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
 import { type Network, proxyFor } from "./network.ts";
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly connectMs: number;
   /** Maximum wait for the headers of a response, and between two pieces of its body; 0 for no limit. */
   readonly idleTimeoutMs: number;
@@ -15,7 +15,7 @@ export interface ConnectionOptions {
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-export interface Dispatchers {
+interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   readonly close: () => Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface Network {
   readonly files: NetworkFiles;
 }
 
-export interface NetworkFiles {
+interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;

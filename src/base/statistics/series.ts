@@ -2,7 +2,7 @@ import { doubledRanks, median, upperTail } from "./samples.ts";
 import { seededNumbers } from "../numbers.ts";
 
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
-export interface ChangePoint {
+interface ChangePoint {
   readonly at: number;
   /** Probability that the same values, in random order, have a jump at least as clear. */
   readonly pValue: number;
@@ -60,7 +60,7 @@ function clearestOfRanks(
 const ranksOf = (values: readonly number[]): number[] =>
   doubledRanks(values).ranks.map((rank) => rank / 2 - (values.length + 1) / 2);
 
-export interface Segmentation {
+interface Segmentation {
   readonly minSegment: number;
   readonly maxPValue: number;
   readonly shuffles: number;

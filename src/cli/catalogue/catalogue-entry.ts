@@ -52,7 +52,7 @@ function matrixLines({ matrix }: Check): string[] {
   ];
 }
 
-export interface CatalogueEntry {
+interface CatalogueEntry {
   readonly checks: readonly Pick<Check, "id" | "since">[];
   readonly lines: readonly string[];
 }

@@ -162,15 +162,15 @@ export const wordLists = {
 } satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Values that the shell offers: a word list, file names (`file`) or nothing (`none`). */
-export type ValueKind = keyof typeof wordLists | "file" | "none";
+type ValueKind = keyof typeof wordLists | "file" | "none";
 
-export interface FlagWords {
+interface FlagWords {
   readonly names: readonly string[];
   readonly says: string;
   readonly value: ValueKind;
 }
 
-export interface CommandWords {
+interface CommandWords {
   /** Name of the command without the name of the program, such as `key new`. Empty for the program itself. */
   readonly path: string;
   readonly says: string;

@@ -31,18 +31,14 @@ const maxRows = 40;
 const maxSameRows = 12;
 const messageBounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
-export interface ReplayView {
+interface ReplayView {
   readonly chosen: ReplaySelection;
   readonly pairs: readonly ReplayPair[];
   readonly stopped: string | null;
   readonly command: string;
 }
 
-export function replayText(
-  { chosen, pairs, stopped, command }: ReplayView,
-  look: TerminalStyle,
-  isQuiet: boolean,
-): string {
+function replayText({ chosen, pairs, stopped, command }: ReplayView, look: TerminalStyle, isQuiet: boolean): string {
   const total = chosen.exchanges.length;
   const differing = pairs.filter(({ kept, now }) => hasSignificantDifference(compareExchanges(kept, now))).length;
   const lines = [

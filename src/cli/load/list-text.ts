@@ -5,7 +5,7 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/trial-environment.ts";
 
-export interface ListedScenario {
+interface ListedScenario {
   readonly name: string;
   readonly title: string;
   readonly tiers: readonly string[];

@@ -54,7 +54,7 @@ export type FormatFlags = { readonly [name in FormatName]?: string | undefined }
   FlagsOf<typeof signingOptions>
 >;
 
-export type FailureFlags = FlagsOf<typeof failureOptions>;
+type FailureFlags = FlagsOf<typeof failureOptions>;
 export type ReportFlags = FlagsOf<typeof reportOptions> & FormatFlags;
 
 export function formatOptions(sources: readonly RequiredInput[] = ["report", "exchanges", "files"]): OptionTable {

@@ -29,7 +29,7 @@ export const watchInTerminal = (
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
-export interface ProgressLine {
+interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
   readonly done: () => void;
 }

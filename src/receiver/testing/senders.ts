@@ -7,7 +7,7 @@ import type { ReceiverClock } from "../request-handler.ts";
 import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
 
 /** A clock for a receiver that stands still until a test sets its time. */
-export interface SettableClock extends ReceiverClock {
+interface SettableClock extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
 
@@ -27,7 +27,7 @@ export function createSettableClock(): SettableClock {
 export const startLocal = (options: Partial<ReceiverOptions> = {}): Promise<Receiver> =>
   startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: createSettableClock(), ...options });
 
-export interface PostOptions {
+interface PostOptions {
   readonly method?: "GET" | "HEAD" | "OPTIONS" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

@@ -19,7 +19,7 @@ import {
 /** Marks the 502 that the forwarder itself sends if the upstream gives no response. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   /** Origin of the upstream, such as `https://api.example.com`. */
   readonly upstream: string;
   readonly network?: Network;

@@ -111,7 +111,7 @@ export interface Tried {
 }
 
 /** A key that contains every character that some output format escapes. */
-export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
+const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 
 const main = new URL("../../main.ts", import.meta.url).pathname;
 /** The formats that the command writes: the names of their files, by flag. */
@@ -123,7 +123,7 @@ const formats = {
   "--markdown": "summary.md",
 } as const;
 
-export interface TryOptions {
+interface TryOptions {
   /** Time after which the command is killed. */
   readonly maxSeconds: number;
   /** Called many times a second on Linux: says whether the command is busy or waiting. */
@@ -194,7 +194,7 @@ const limits = { megabytes: 300, seconds: 60 } as const;
 export const problemKinds = ["crash", "leak", "memory", "time", "report"] as const;
 
 /** A problem that a hostile target must not be able to cause. */
-export interface HostileProblem {
+interface HostileProblem {
   readonly kind: (typeof problemKinds)[number];
   /** Describes the problem in a sentence with figures. */
   readonly text: string;

@@ -103,7 +103,7 @@ export const maxSeconds: Readonly<Record<CommandName, number>> = {
   "nightly with load": maxRunSeconds + 150,
 };
 
-export interface CommandPlan {
+interface CommandPlan {
   readonly targetFile: string;
   /** Folder for the report or the history that the command writes. */
   readonly folder: string;

@@ -9,7 +9,7 @@ import { tryParseJson } from "../base/json.ts";
 import type { Header, Exchange } from "../evidence/exchange.ts";
 import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import type { StreamShape } from "./trouble.ts";
-import { readStream } from "../wire/stream-reader.ts";
+import { readStream } from "../wire/read-response.ts";
 
 export interface RelayedRequest {
   readonly method: string;

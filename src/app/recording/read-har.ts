@@ -2,7 +2,7 @@ import { getPath, isObject } from "../../base/json.ts";
 import { type Answered, type Exchange, type Header, headerValue } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/streams.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
-import { readStream } from "../../wire/stream-reader.ts";
+import { readStream } from "../../wire/read-response.ts";
 import {
   type HarBody,
   readResponseBody,

@@ -1,7 +1,7 @@
 import { array, assert, nat, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { readStream } from "./stream-reader.ts";
+import { readStream } from "./read-response.ts";
 
 const most = { events: 1000, eventChars: 10_000 };
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
@@ -135,8 +135,11 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
 type AnswerRequest = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** Starts an HTTP server whose responses a callback writes. */
-export async function startAnsweringServer(answerTo: AnswerRequest): Promise<HostileServer> {
-  const server = createServer((request, response) => {
+export async function startAnsweringServer(
+  answerTo: AnswerRequest,
+  options: ServerOptions = {},
+): Promise<HostileServer> {
+  const server = createServer(options, (request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece: Buffer) => pieces.push(piece));
     request.on("end", () => answerTo(request, response, Buffer.concat(pieces).toString()));

@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { getPath, tryParseJson } from "../../../base/json.ts";
-import { listenOnLoopback } from "../../../base/network/network.ts";
-import type { HostileServer } from "../../../wire/testing/hostile.ts";
+import { type HostileServer, startAnsweringServer } from "../../../wire/testing/hostile.ts";
 
 /** The correct response to a request, which a hostile behaviour then changes. */
 export interface Reply {
@@ -132,33 +130,29 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
     if (harm.kind === "delay") return void setTimeout(() => write(response, friendly), harm.ms(request, count));
     write(response, harm.kind === "reply" ? harm.change(friendly, request, key) : friendly);
   };
-  const server = createServer({ maxHeaderSize: 256 * 1024 }, (incoming, response) => {
-    void readRequest(incoming).then((request) => {
+  const { baseUrl, close } = await startAnsweringServer(
+    (incoming, response, body) => {
+      const request = receivedRequest(incoming, body);
       if (harm.kind === "socket" && harm.at(request)) harm.harm(incoming.socket);
       else answer(request, response);
-    });
-  });
-  server.requestTimeout = 0;
-  server.on("connection", (socket) => socket.on("error", () => {}));
-  const port = await listenOnLoopback(server);
+    },
+    { maxHeaderSize: 256 * 1024 },
+  );
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl,
     close: () => {
       for (const end of ends) end();
-      server.close();
-      server.closeAllConnections();
+      close();
     },
   };
 }
 
-async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
-  return {
-    method: request.method ?? "",
-    path: (request.url ?? "").replace(/\?.*/, "").replace(/^\/v1/, ""),
-    body: await text(request),
-    authorization: request.headers.authorization ?? "",
-  };
-}
+const receivedRequest = ({ method = "", url = "", headers }: IncomingMessage, body: string): ReceivedRequest => ({
+  method,
+  path: url.replace(/\?.*/, "").replace(/^\/v1/, ""),
+  body,
+  authorization: headers.authorization ?? "",
+});
 
 /** Writes a response directly to the socket, because Node would refuse to send an invalid one. */
 function write({ socket }: ServerResponse, { status, headers, body }: Reply): void {

@@ -85,7 +85,7 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   const parameters = readLoadParameters(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
     throw new UsageError(line`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
-  const target = readTarget(targetFlagsOf(flags, process.env));
+  const target = readTarget(targetFlagsOf(flags));
   const patches = readPatches(flags, target);
   const outputs = flags.emit === undefined ? await prepareOutputs(flags, parameters, target) : null;
   return { flags, parameters, target, patches, outputs };

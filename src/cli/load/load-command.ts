@@ -148,9 +148,9 @@ export function readEngine(text: string | undefined): EngineName | null {
 }
 
 /** Returns the flags that describe the target. Includes `--tier` only for an address without a target file. */
-export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
+export function targetFlagsOf(flags: LoadFlags): TargetFlags {
   const { tier: _, ...others } = flags;
-  const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
+  const hasAddress = flags.baseUrl !== undefined || (process.env["CONFORMANCE_BASE_URL"] ?? "") !== "";
   return flags.target === undefined && hasAddress ? flags : others;
 }
 

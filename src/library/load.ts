@@ -7,7 +7,8 @@ import type { TierName } from "../spec/tiers.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { NothingToJudge } from "./judge.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
-import { line } from "../base/errors.ts";
+import { withoutUndefined } from "../base/json.ts";
+import { line, UsageError } from "../base/errors.ts";
 
 /** Options that select the load to send. Every option has a default. */
 export interface LoadChoice {

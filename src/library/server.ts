@@ -12,8 +12,8 @@ import {
 import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
-import { UsageProblem } from "./errors.ts";
-import { line } from "../base/errors.ts";
+import { withoutUndefined } from "../base/json.ts";
+import { line, UsageError } from "../base/errors.ts";
 
 /** Options of the reference server. Everything has a default. */
 export interface ServerOptions {

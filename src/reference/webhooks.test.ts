@@ -1,37 +1,8 @@
-import { createServer, type Server } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { listenOnLoopback } from "../base/network/network.ts";
 import { setField } from "./json-edit.ts";
 import { findPatch } from "./catalogue.ts";
 import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
-
-interface Got {
-  readonly path: string;
-  readonly signature: string | undefined;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** A receiver on loopback. Paths that begin with `/fail` get 500. */
-interface TestReceiver {
-  readonly url: string;
-  readonly got: readonly Got[];
-  readonly server: Server;
-}
-
-async function startReceiver(): Promise<TestReceiver> {
-  const got: Got[] = [];
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (bytes) => (text += String(bytes)));
-    request.on("end", () => {
-      const signature = request.headers["x-service-signature"];
-      got.push({ path: request.url ?? "", signature: [signature].flat()[0], body: JSON.parse(text) as Got["body"] });
-      response.writeHead(request.url?.startsWith("/fail") === true ? 500 : 204).end();
-    });
-  });
-  const port = await listenOnLoopback(server);
-  return { url: `http://127.0.0.1:${port}`, got, server };
-}
+import { testReceiver, type TestReceiver } from "./webhooks/testing/outbox-fixture.ts";
 
 let receiver: TestReceiver;
 let server: TestServer;

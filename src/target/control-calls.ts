@@ -148,13 +148,13 @@ export const unusedKeysOverHttp =
       if (limit !== null) throw limit;
       return "";
     });
-    const use = parseAnswer(answer, keyUseSchema);
-    if (use?.start !== start) return new Set();
+    const found = parseAnswer(answer, keyUseSchema);
+    if (found?.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
     // If the target's clock stands still, every use of a key has the time `freshAt`. Therefore the comparison is `<`,
     // not `<=`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
-    const unused = Object.entries(use.keys).filter(([, use]) => isUnused(use.last_used_at));
+    const unused = Object.entries(found.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 

@@ -8,9 +8,9 @@ import {
 } from "../../evidence/exchange.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
-import { recordWholeBody } from "../../wire/record-body.ts";
+import { parseRawHeaders, recordWholeBody } from "../../wire/record-body.ts";
 import { readStream } from "../../wire/read-response.ts";
-import { decompressBody, headerValue, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
+import { decompressBody, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
 import { secondsHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";

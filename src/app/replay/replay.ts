@@ -1,7 +1,8 @@
 import { isLoopback, type Network } from "../../base/network/network.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import { partyOf, type Report, type ReportFinding } from "../../report/model/report.ts";
+import type { ReportFinding } from "../../report/model/finding.ts";
+import { partyOf, type Report } from "../../report/model/report.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { secretsOfNetwork } from "../../target/network-settings.ts";
 import type { Target } from "../../target/target.ts";

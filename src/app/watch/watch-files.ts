@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 
 import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
-import { tryParseJson } from "../../base/json.ts";
+import { type DeepReadonly, tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";

@@ -1,36 +1,17 @@
-import { createServer } from "node:http";
-import { listenOnLoopback } from "../../base/network/network.ts";
+import { getPath } from "../../base/json.ts";
 import { deploymentEvents, webhookEvents } from "../../spec/events-and-errors.ts";
 import { type ReceivedDelivery, testReceiver } from "../webhooks/testing/outbox-fixture.ts";
 import type { TestServer } from "./test-server.ts";
 
-/** A receiver that records deliveries as text. It responds with the status in the path, such as `/404`. */
-async function textReceiver() {
-  let got: string[] = [];
-  const known = new Set<string>();
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      const headers = request.rawHeaders.filter((_text, at, all) => all[at - (at % 2)]?.toLowerCase() !== "host");
-      got.push(JSON.stringify([request.url, headers, body]));
-      const path = request.url ?? "";
-      const status = path === "/later" ? (known.has(path) ? 204 : 500) : Number(path.slice(1));
-      known.add(path);
-      if (status > 0) response.writeHead(status).end();
-      // Begins a response and never ends it.
-      else if (path === "/endless") response.writeHead(200).write("-");
-    });
-  });
-  const port = await listenOnLoopback(server);
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    /** Returns the deliveries since the last call, sorted because their order may vary. */
-    take: (): string[] => {
-      const taken = got.toSorted();
-      got = [];
-      return taken;
+/** Starts a receiver that responds with the status in the path, such as `/404`. Other paths get no response. */
+async function receiverByPath() {
+  let laterCount = 0;
+  const receiver = await testReceiver(
+    () => 0,
+    (path) => {
+      if (path === "/endless") return "endless";
+      if (path === "/later") return (laterCount += 1) === 1 ? 500 : 204;
+      return Number(path.slice(1)) || "silence";
     },
   );
   let taken = 0;

@@ -1,11 +1,13 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
+import { tryParseJson } from "../../../base/json.ts";
 import { listenOnLoopback } from "../../../base/network/network.ts";
 import { type DeliveryBehaviour, standardDeliveries } from "../../behaviour/deliveries.ts";
 import { virtualClock, type VirtualClock, virtualEpochMs } from "../../clock.ts";
+import { fieldsOf } from "../../json-edit.ts";
 import { addressGuard, type GuardOptions } from "../address-guard.ts";
-import { type HostingEvent, type NewWebhook, outbox, type Outbox } from "../outbox.ts";
-import { memoryStore, type Store } from "../store.ts";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { outbox, type Outbox } from "../outbox.ts";
+import { type HostingEvent, memoryStore, type NewWebhook, type Store } from "../store.ts";
 
 /** An outbox on a virtual clock, for one test. */
 interface OutboxFixture {
@@ -117,7 +119,7 @@ export async function testReceiver(
       react(response, chooseReaction(received.length - 1, delivery.path));
     });
   });
-  const port = await listenOnLoopback(server);
+  const origin = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   return {
     origin,
     url: `${origin}/hook`,

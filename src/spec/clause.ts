@@ -94,3 +94,9 @@ export const should = ofLevel("should");
 export const advisory = ofLevel("advisory");
 export const gap = ofLevel("gap");
 export const policy = ofLevel("policy");
+
+/** Adds the same properties to every clause of a table. */
+export const withExtras = <const E extends Extras, T extends ClauseTable>(extras: E, table: T) =>
+  Object.fromEntries<unknown>(Object.entries(table).map(([id, clause]) => [id, { ...clause, ...extras }])) as {
+    readonly [K in keyof T]: Omit<T[K], keyof E> & E;
+  };

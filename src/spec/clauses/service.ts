@@ -1,4 +1,4 @@
-import { type ClauseTable, gap, must, policy } from "../clause.ts";
+import { type ClauseTable, gap, must, policy, withExtras } from "../clause.ts";
 
 const service = "What the service does";
 
@@ -41,50 +41,43 @@ const ownFile = {
   untestable: "No request shows the file; `conformance config FILE` judges it.",
 } as const;
 
-export const configurationClauses = {
+export const configurationClauses = withExtras(ownFile, {
   "CFG-1": policy(
     configuration,
     "The file requires `agent_name`, `framework`, `version` (strings) and `agent_architecture` (object).",
-    ownFile,
   ),
-  "CFG-2": policy(configuration, "`agent_architecture.entrypoints` is a required array of entrypoints.", ownFile),
-  "CFG-3": policy(configuration, "`description` and `template` are optional strings.", ownFile),
-  "CFG-4": policy(configuration, "`created_at` is an optional ISO 8601 timestamp without zone.", ownFile),
-  "CFG-5": policy(configuration, "`agent_id` is optional, unique, and generated when absent.", ownFile),
+  "CFG-2": policy(configuration, "`agent_architecture.entrypoints` is a required array of entrypoints."),
+  "CFG-3": policy(configuration, "`description` and `template` are optional strings."),
+  "CFG-4": policy(configuration, "`created_at` is an optional ISO 8601 timestamp without zone."),
+  "CFG-5": policy(configuration, "`agent_id` is optional, unique, and generated when absent."),
   "CFG-6": policy(
     configuration,
     "`template_source` is an optional object of the strings `repo_url`, `author` and `path`.",
-    ownFile,
   ),
-  "CFG-7": policy(configuration, "`auth_settings.type` is a string and defaults to `none`.", ownFile),
-  "CFG-8": policy(configuration, "`env_vars` is an optional map of variable name to string.", ownFile),
+  "CFG-7": policy(configuration, "`auth_settings.type` is a string and defaults to `none`."),
+  "CFG-8": policy(configuration, "`env_vars` is an optional map of variable name to string."),
   "CFG-9": policy(
     configuration,
     "`deployment.timeout` is in seconds and defaults to 30; `deployment.memory` is a string with unit and defaults to 512MB.",
-    ownFile,
   ),
-  "CFG-10": policy(configuration, "`webhooks.endpoints` is an optional array of webhook endpoint configs.", ownFile),
+  "CFG-10": policy(configuration, "`webhooks.endpoints` is an optional array of webhook endpoint configs."),
   "CFG-11": policy(
     "Resources and their fields / Entrypoint",
     "An entrypoint has the strings `file`, `module` and `tag`; the tag selects it.",
-    ownFile,
   ),
   "CFG-12": policy(
     "Resources and their fields / Entrypoint",
     "The tag of a streaming entrypoint ends in `_stream`, and only such a tag marks one.",
-    ownFile,
   ),
   "CFG-13": policy(
     "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     "A configured endpoint has a `url` and `events`; a wildcard such as `agent.*` is accepted.",
-    ownFile,
   ),
   "CFG-14": policy(
     "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     "`headers` of a configured endpoint are sent with each delivery.",
-    ownFile,
   ),
-} as const satisfies ClauseTable;
+});
 
 const requestRules = "Endpoints / Common request rules";
 

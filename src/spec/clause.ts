@@ -95,6 +95,9 @@ export const advisory = ofLevel("advisory");
 export const gap = ofLevel("gap");
 export const policy = ofLevel("policy");
 
+/** The readings of a clause on a field that may be left out. */
+export const optional = { absent: "it is left out", present: "it is there" };
+
 /** Adds the same properties to every clause of a table. */
 export const withExtras = <const E extends Extras, T extends ClauseTable>(extras: E, table: T) =>
   Object.fromEntries<unknown>(Object.entries(table).map(([id, clause]) => [id, { ...clause, ...extras }])) as {

@@ -118,8 +118,8 @@ const queryDimensions = [
 const optionalFields = allExcept(queryDimensions, ["query"]);
 const listDimensions = ["page", "limit"] as const;
 
-const onlyValueIn = (names: readonly Dimension[], value: string): Exclusion["only"] =>
-  Object.fromEntries(names.map((name) => [name, [value]]));
+const onlyValuesIn = (names: readonly Dimension[], ...values: string[]): Exclusion["only"] =>
+  Object.fromEntries(names.map((name) => [name, values]));
 const valuesOtherThanNone = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, allExcept<string>(dimensions[name].values, ["none"])]));
 
@@ -135,12 +135,12 @@ export const exclusions: readonly Exclusion[] = [
   },
   {
     when: { endpoint: endpointsExcept(ofQueries) },
-    only: onlyValueIn(queryDimensions, "none"),
+    only: onlyValuesIn(queryDimensions, "none"),
     because: "only invoke and stream take these fields",
   },
   {
     when: { body: ["none", "array", "string", "truncated", "absent"] },
-    only: onlyValueIn(queryDimensions, "none"),
+    only: onlyValuesIn(queryDimensions, "none"),
     because: "the body has no fields",
   },
   {
@@ -165,7 +165,7 @@ export const exclusions: readonly Exclusion[] = [
   },
   {
     when: { endpoint: endpointsExcept(["list"]) },
-    only: onlyValueIn(listDimensions, "none"),
+    only: onlyValuesIn(listDimensions, "none"),
     because: "only the list has pages",
   },
   {
@@ -173,7 +173,7 @@ export const exclusions: readonly Exclusion[] = [
     only: valuesOtherThanNone(listDimensions),
     because: "the list has pages",
   },
-  { when: { method: ["other"] }, only: onlyValueIn(listDimensions, "none"), because: "another method has no pages" },
+  { when: { method: ["other"] }, only: onlyValuesIn(listDimensions, "none"), because: "another method has no pages" },
   { when: { page: ["absent"] }, only: { limit: ["absent"] }, because: "both are left out together" },
   { when: { limit: ["absent"] }, only: { page: ["absent", "none"] }, because: "both are left out together" },
   { when: { key: refusedKeys }, only: { state: ["fresh"] }, because: "a key that is refused has no state" },
@@ -192,15 +192,7 @@ export const exclusions: readonly Exclusion[] = [
   { when: { state: usedUpStates }, only: { method: ["documented"] }, because: "another method may count or not" },
   {
     when: { agent: ["slow", "timingOut", "failing", "failingInStream", "overloaded", "degraded", "unhealthy"] },
-    only: {
-      session: ["none", "absent"],
-      query: ["none", "plain"],
-      temperature: ["none", "absent"],
-      maxTokens: ["none", "absent"],
-      context: ["none", "absent"],
-      unknownParameter: ["none", "absent"],
-      streamParameters: ["none", "absent"],
-    },
+    only: { ...onlyValuesIn(optionalFields, "none", "absent"), query: ["none", "plain"] },
     because: "an agent that fails or takes long says little of a field",
   },
   {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Source, ValuePath } from "../../base/source/source.ts";
 import { agentConfigurationSchema } from "./schema.ts";
-import type { ClauseId } from "../../spec/clauses.ts";
+import { clauseIds, type ClauseId } from "../../spec/clauses.ts";
 
 type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
@@ -83,21 +83,8 @@ function preview(value: unknown): string {
 /** Returns only the type of a value, because the value may be a secret. */
 const typeName = (value: unknown): string => (typeof value === "object" ? preview(value) : `a ${typeof value}`);
 
-const judgedClauses = [
-  "CFG-1",
-  "CFG-2",
-  "CFG-3",
-  "CFG-4",
-  "CFG-5",
-  "CFG-6",
-  "CFG-7",
-  "CFG-8",
-  "CFG-9",
-  "CFG-10",
-  "CFG-11",
-  "CFG-13",
-  "CFG-14",
-] as const satisfies readonly FileClause[];
+/** All clauses of the file but CFG-12, which only a check in `noteChecks` judges. */
+const judgedClauses = clauseIds.filter((id): id is FileClause => id.startsWith("CFG-") && id !== "CFG-12");
 
 /** Judges an agent configuration file by each clause. Each defect of the file breaks exactly one clause. */
 export function judgeConfiguration(source: Pick<Source, "value">): FileFinding[] {

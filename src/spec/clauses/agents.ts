@@ -1,4 +1,4 @@
-import { type ClauseTable, advisory, gap, must, policy, should } from "../clause.ts";
+import { type ClauseTable, advisory, gap, must, policy, should, optional } from "../clause.ts";
 
 const invoke = "Endpoints / 1. Invoke an agent";
 
@@ -10,15 +10,9 @@ export const invokeClauses = {
     "`usage`, where present, is an object, and what it has of `prompt_tokens`, `completion_tokens` and `total_tokens` are integers.",
     { readings: { absent: "`usage` is left out", present: "`usage` is there" } },
   ),
-  "INV-4": must(invoke, "`metadata.execution_time`, where present, is a number of seconds.", {
-    readings: { absent: "it is left out", present: "it is there" },
-  }),
-  "INV-5": must(invoke, "`metadata.agent_version`, where present, is a string.", {
-    readings: { absent: "it is left out", present: "it is there" },
-  }),
-  "INV-6": must(invoke, "`metadata.request_id`, where present, is a string.", {
-    readings: { absent: "it is left out", present: "it is there" },
-  }),
+  "INV-4": must(invoke, "`metadata.execution_time`, where present, is a number of seconds.", { readings: optional }),
+  "INV-5": must(invoke, "`metadata.agent_version`, where present, is a string.", { readings: optional }),
+  "INV-6": must(invoke, "`metadata.request_id`, where present, is a string.", { readings: optional }),
   "INV-7": advisory(invoke, "`total_tokens` is the sum of `prompt_tokens` and `completion_tokens`."),
   "INV-8": advisory(invoke, "`metadata.request_id` differs from one request to the next."),
   "INV-9": advisory(invoke, "`metadata.execution_time` is not negative, and not longer than the request took."),
@@ -44,7 +38,6 @@ export const invokeClauses = {
 
 const health = "Endpoints / 3. Health check";
 const states = "States and transitions / Health status of an agent";
-const optional = { absent: "it is left out", present: "it is there" };
 
 export const healthClauses = {
   "HLT-1": must(health, "`GET /v1/agents/{agent_id}/health` answers 200."),
@@ -177,9 +170,7 @@ export const streamClauses = {
   "SSE-5": must(sequence, "Exactly one of `done` and `error` comes last, and no event follows it."),
   "SSE-6": must(sequence, "Content is sent as `chunk` events between `start` and the end."),
   "SSE-7": must(streamEventsSection, "`start` carries `message`, a string."),
-  "SSE-8": must(streamEventsSection, "`session_id` of `start`, where present, is a string.", {
-    readings: { absent: "it is left out", present: "it is there" },
-  }),
+  "SSE-8": must(streamEventsSection, "`session_id` of `start`, where present, is a string.", { readings: optional }),
   "SSE-9": must(streamEventsSection, "`chunk` carries `content`, a string."),
   "SSE-10": must(streamEventsSection, "`index` of `chunk`, where present, is an integer.", {
     readings: {

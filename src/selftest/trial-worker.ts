@@ -3,16 +3,10 @@ import { parentPort } from "node:worker_threads";
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/catalogue.ts";
 import { affectsLimits, type TrialExtent, withOnlyClauses, scopeOf, combinePatches } from "./scope.ts";
-import { type PatchTrial, tryPatch } from "./trial.ts";
+import { type PatchTrial, type TrialRequest, tryPatch } from "./trial.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("the selftest worker is started by the selftest only");
-
-interface TrialRequest {
-  readonly group: readonly Pick<Patch, "kind" | "name">[];
-  readonly extent: TrialExtent;
-  readonly clauses: readonly string[] | null;
-}
 
 port.on("message", (request: TrialRequest) => {
   void handle(request);

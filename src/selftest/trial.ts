@@ -9,6 +9,7 @@ import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
 import { affectsLimits, type TrialExtent, type TrialScope } from "./scope.ts";
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../base/spawn-module.ts";
@@ -214,20 +215,14 @@ export async function tryGroups(
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 
-interface TrialRequest {
-  readonly group: readonly Patch[];
+export interface TrialRequest {
+  readonly group: readonly Pick<Patch, "kind" | "name">[];
   readonly extent: TrialExtent;
   readonly clauses: readonly string[] | null;
 }
 
-function askWorker(worker: Worker, { group, ...how }: TrialRequest): Promise<PatchTrial> {
-  return new Promise((resolve, reject) => {
-    const done = (trial: PatchTrial): void => {
-      worker.off("error", reject);
-      resolve(trial);
-    };
-    worker.once("message", done);
-    worker.once("error", reject);
-    worker.postMessage({ ...how, group: group.map(({ kind, name }) => ({ kind, name })) });
-  });
+async function askWorker(worker: Worker, { group, ...how }: TrialRequest): Promise<PatchTrial> {
+  worker.postMessage({ ...how, group: group.map(({ kind, name }) => ({ kind, name })) });
+  const [trial] = (await once(worker, "message")) as [PatchTrial];
+  return trial;
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { startWorker } from "../../base/spawn-module.ts";
 import { seededNumbers, shuffled } from "../../base/numbers.ts";
@@ -121,10 +122,8 @@ export async function runMutants(selection: MutantSelection): Promise<MutantTria
 async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   const worker = startWorker(import.meta.url, "mutants-worker", { workerData: share });
   try {
-    return await new Promise<MutantTrial[]>((resolve, reject) => {
-      worker.once("message", resolve);
-      worker.once("error", reject);
-    });
+    const [trials] = (await once(worker, "message")) as [MutantTrial[]];
+    return trials;
   } finally {
     await worker.terminate();
   }

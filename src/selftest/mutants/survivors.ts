@@ -1,22 +1,18 @@
+import { groupsBy } from "../../base/lists.ts";
 import { globOf } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
-export type SurvivalReason = string;
-
 interface Survivor {
-  readonly fates: readonly MutantStatus[];
   /** A pattern for the mutant's operator, in which `*` stands for any text. */
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
-  readonly reason: SurvivalReason;
+  readonly reason: string;
 }
 
-const left: readonly MutantStatus[] = ["survived"];
 const any = "*";
 
-const row = (reason: SurvivalReason, operator: string, place = any, subject = any): Survivor => ({
-  fates: left,
+const row = (reason: string, operator: string, place = any, subject = any): Survivor => ({
   operator,
   place,
   subject,
@@ -117,7 +113,7 @@ interface GroupedMutant {
 const patterns = survivors.map((known) => ({
   known,
   fits: ({ fate, operator, place, subject }: GroupedMutant) =>
-    known.fates.includes(fate) &&
+    fate === "survived" &&
     globOf(known.operator)(operator) &&
     (globOf(known.place)(place) || globOf(known.place)(place.replace(advancedTrait, ""))) &&
     globOf(known.subject)(subject),
@@ -141,18 +137,14 @@ export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
-export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
+const survivalReason = (group: GroupedMutant): string | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;
 
-export interface MutantGroup {
-  readonly fate: MutantStatus;
-  readonly operator: string;
-  readonly place: string;
-  readonly subject: string;
+export interface MutantGroup extends GroupedMutant {
   readonly count: number;
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** The reason that the table `survivors` gives for this `fate`. `null`: no reason, so the harness has a defect. */
-  readonly reason: SurvivalReason | null;
+  readonly reason: string | null;
 }
 
 export interface MutantSummary {
@@ -175,7 +167,7 @@ const expectedStatuses: readonly MutantStatus[] = ["killed", "unchanged"];
 export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary {
   const count = (fate: MutantStatus): number => trials.filter((each) => each.status === fate).length;
   const odd = trials.filter(({ status }) => !expectedStatuses.includes(status));
-  const groups = [...Map.groupBy(odd, groupKey).values()].flatMap(groupOf);
+  const groups = groupsBy(odd, groupKey).map(groupOf);
   return {
     wrong: trials.filter(({ mutant }) => mutant.kind === "illegal").length,
     legal: trials.filter(({ mutant }) => mutant.kind === "legal").length,
@@ -214,20 +206,14 @@ const countsOf = (names: readonly string[]): Record<string, number> =>
 const groupKey = ({ status, mutant: { operator, place, subject } }: MutantTrial): string =>
   [status, operator, place, subject].join(" | ");
 
-function groupOf(trials: readonly MutantTrial[]): MutantGroup[] {
-  const [first] = trials;
-  if (first === undefined) return [];
-  const { status, mutant, source, changes } = first;
+function groupOf(trials: readonly [MutantTrial, ...MutantTrial[]]): MutantGroup {
+  const [{ status, mutant, source, changes }] = trials;
   const { operator, place, subject, id } = mutant;
-  return [
-    {
-      fate: status,
-      operator,
-      place,
-      subject,
-      count: trials.length,
-      example: { source, id, said: changes },
-      reason: survivalReason({ fate: status, operator, place, subject }),
-    },
-  ];
+  const grouped = { fate: status, operator, place, subject };
+  return {
+    ...grouped,
+    count: trials.length,
+    example: { source, id, said: changes },
+    reason: survivalReason(grouped),
+  };
 }

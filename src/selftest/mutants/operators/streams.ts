@@ -42,6 +42,7 @@ const first =
   (name: string, edit: EventEdit): StreamChange =>
   (events) =>
     edit(events, indexOfFirst(events, name));
+const firstData = (name: string, data: (before: string) => string): StreamChange => first(name, replaceData(data));
 /** Edits the final event of a stream. Streams that the harness closed early have no final event. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
@@ -103,38 +104,14 @@ const streamOperators: readonly StreamOperator[] = [
     [`\`${name}\` under another name`, ["SSE-2"], first(name, rename("message_delta"))],
     [`\`${name}\` in capitals`, ["SSE-2"], first(name, rename(name.toUpperCase()))],
     [`\`${name}\` without a name`, ["SSE-2"], first(name, rename(null))],
-    [
-      `data of \`${name}\` that is no JSON`,
-      ["SSE-3"],
-      first(
-        name,
-        replaceData(() => "plain words"),
-      ),
-    ],
-    [
-      `data of \`${name}\` in a list`,
-      ["SSE-3"],
-      first(
-        name,
-        replaceData((data) => `[${data}]`),
-      ),
-    ],
-    [
-      `no data of \`${name}\``,
-      ["SSE-3"],
-      first(
-        name,
-        replaceData(() => ""),
-      ),
-    ],
+    [`data of \`${name}\` that is no JSON`, ["SSE-3"], firstData(name, () => "plain words")],
+    [`data of \`${name}\` in a list`, ["SSE-3"], firstData(name, (data) => `[${data}]`)],
+    [`no data of \`${name}\``, ["SSE-3"], firstData(name, () => "")],
   ]),
   [
     "a session that was not asked for",
     ["SSE-35"],
-    first(
-      "start",
-      replaceData((data) => JSON.stringify(replaceAt(JSON.parse(data), ["session_id"], "another-session"))),
-    ),
+    firstData("start", (data) => JSON.stringify(replaceAt(JSON.parse(data), ["session_id"], "another-session"))),
     (request) => request.includes('"session_id":"'),
   ],
   ["no `index` at all", [], (events) => changeChunks(events, (data) => replaceAt(data, ["index"], undefined))],

@@ -79,48 +79,32 @@ export const typescriptMistakes: readonly SourceMistake[] = [
   ),
 ];
 
+/** Changes the statuses for an absent and for a wrong signature. */
+const goStatuses = (name: string, breaks: ClauseId, absent: number, wrong: number): SourceMistake =>
+  sourceMistake(
+    name,
+    breaks,
+    "w.WriteHeader(http.StatusUnauthorized)",
+    `if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(${absent}) } else { w.WriteHeader(${wrong}) }`,
+  );
+
 /** Mistakes that people make in Go. */
 export const goMistakes: readonly SourceMistake[] = [
   sourceMistake("SHA-224", "RCV-1", "sha256.New,", "sha256.New224,"),
   sourceMistake("a redirect", "RCV-1", "http.StatusNoContent", "http.StatusFound"),
   sourceMistake("no accepted status", "RCV-1", "http.StatusNoContent", "http.StatusNotModified"),
   sourceMistake("the body twice", "RCV-1", "mac.Write(body)", "mac.Write(body); mac.Write(body)"),
-  sourceMistake(
-    "a status of one's own",
-    "RCV-6",
-    "w.WriteHeader(http.StatusUnauthorized)",
-    'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(403) }',
-  ),
-  sourceMistake(
-    "a success that drops the event",
-    "RCV-6",
-    "w.WriteHeader(http.StatusUnauthorized)",
-    'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(200) }',
-  ),
-  sourceMistake(
-    "a failure",
-    "RCV-6",
-    "w.WriteHeader(http.StatusUnauthorized)",
-    'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(500) }',
-  ),
+  goStatuses("a status of one's own", "RCV-6", 401, 403),
+  goStatuses("a success that drops the event", "RCV-6", 401, 200),
+  goStatuses("a failure", "RCV-6", 401, 500),
   sourceMistake(
     "an absent signature that is accepted",
     "RCV-7",
     "if err != nil || ",
     'if err != nil || r.Header.Get("X-Service-Signature") != "" && ',
   ),
-  sourceMistake(
-    "an absent signature that fails",
-    "RCV-7",
-    "w.WriteHeader(http.StatusUnauthorized)",
-    'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(500) } else { w.WriteHeader(401) }',
-  ),
-  sourceMistake(
-    "an absent signature that is a bad request",
-    "RCV-8",
-    "w.WriteHeader(http.StatusUnauthorized)",
-    'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(400) } else { w.WriteHeader(401) }',
-  ),
+  goStatuses("an absent signature that fails", "RCV-7", 500, 401),
+  goStatuses("an absent signature that is a bad request", "RCV-8", 400, 401),
 ];
 
 const wsgiHandled = '    return "204 No Content"';

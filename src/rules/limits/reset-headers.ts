@@ -1,3 +1,4 @@
+import { groupsBy } from "../../base/lists.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample, Sample } from "./sample.ts";
@@ -5,17 +6,11 @@ import type { RequestSample, Sample } from "./sample.ts";
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 
-export function groupByWindow<A extends RequestSample>(responses: Iterable<A>): A[][] {
-  const windows = new Map<string, A[]>();
-  for (const response of responses) {
-    if (!isKeyAccepted(response) || response.limit === null || response.reset === null) continue;
-    const name = `${response.limit} ${response.reset}`;
-    const known = windows.get(name);
-    if (known === undefined) windows.set(name, [response]);
-    else known.push(response);
-  }
-  return [...windows.values()];
-}
+export const groupByWindow = <A extends RequestSample>(responses: readonly A[]): [A, ...A[]][] =>
+  groupsBy(
+    responses.filter((each) => isKeyAccepted(each) && each.limit !== null && each.reset !== null),
+    ({ limit, reset }) => `${limit} ${reset}`,
+  );
 
 /** Minimum `Reset` value that can be Unix seconds. HDR-14 judges smaller values. */
 const minUnixSeconds = 1e9;
@@ -42,8 +37,9 @@ export function judgeTimeLeft<A extends RequestSample>(
 ): JudgedTimeLeft<A>[] {
   const usable = responses.filter((each) => each.resetAfter !== null && isWithinWindow(each, limits));
   return groupByWindow(usable).flatMap((window): JudgedTimeLeft<A>[] => {
-    const [first, last] = [window[0], window.at(-1)];
-    if (first === undefined || last === undefined || (first.reset ?? 0) < minUnixSeconds) return [];
+    const [first] = window;
+    const last = window.at(-1) ?? first;
+    if ((first.reset ?? 0) < minUnixSeconds) return [];
     const [before, after] = [first.resetAfter ?? 0, last.resetAfter ?? 0];
     const passed = minPassedSeconds(first, last);
     if (passed < minSeconds || passed > before) return [];

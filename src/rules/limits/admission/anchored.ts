@@ -44,8 +44,10 @@ export function fitAnchored(
   if (needed > limit) return null;
   const unexplained = noRefusals(timeline.refusals.length);
   const windows = openings.map((opening) => countWindow(timeline, opening));
+  const closes = Float64Array.from(windows, ({ closesAtLatestMs }) => closesAtLatestMs);
   timeline.refusals.forEach((refusal, index) => {
-    if (!isExplained(timeline, windows, refusal, limit)) addRefusal(unexplained, index);
+    const firstOpen = countBelow(closes, refusal.fromMs);
+    if (!isExplained(timeline, windows, firstOpen, refusal, limit)) addRefusal(unexplained, index);
   });
   return { unexplained };
 }
@@ -143,10 +145,11 @@ function countWindow(timeline: AdmissionTimeline, opening: PossibleWindow): Coun
 function isExplained(
   timeline: AdmissionTimeline,
   windows: readonly CountedWindow[],
+  firstOpen: number,
   refusal: TimedRefusal,
   limit: number,
 ): boolean {
-  for (let index = firstOpenAt(windows, refusal.fromMs); index < windows.length; index += 1) {
+  for (let index = firstOpen; index < windows.length; index += 1) {
     const window = windows[index];
     if (window === undefined || window.fromMs > refusal.toMs) return false;
     if (window.fromMs <= timeline.unknownUseUntilMs) return true;
@@ -154,15 +157,4 @@ function isExplained(
       return true;
   }
   return false;
-}
-
-function firstOpenAt(openings: readonly PossibleWindow[], sinceMs: number): number {
-  let low = 0;
-  let high = openings.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((openings[middle]?.closesAtLatestMs ?? Infinity) < sinceMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

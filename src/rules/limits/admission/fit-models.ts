@@ -1,4 +1,4 @@
-import { once } from "../../../base/memoize.ts";
+import { memoizeByValue, once } from "../../../base/memoize.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import { depthFor, fitFixed, phasesOf, searchPhases } from "./fixed-windows.ts";
@@ -74,7 +74,7 @@ function createFitter(
   const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
   const mayOpen = (): Span[] =>
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
-  const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
+  const minCapacityOf = memoizeByValue((windowMs: number) => minCapacity(timeline, windowMs));
   const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
   // A request without a response can have been refused. In the `pushed` model, a refusal restarts the window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
@@ -116,15 +116,6 @@ function createFitter(
 }
 
 const maxCapacity = ({ capacity }: Window): number => (capacity.kind === "exactly" ? capacity.requests : Infinity);
-
-function memoized(make: (key: number) => number): (key: number) => number {
-  const known = new Map<number, number>();
-  return (key) => {
-    const value = known.get(key) ?? make(key);
-    known.set(key, value);
-    return value;
-  };
-}
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 

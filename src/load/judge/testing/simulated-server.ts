@@ -3,13 +3,11 @@ import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import {
   anchored,
-  bucket,
-  limiterOf,
   type LimiterReport,
   type ReportingLimiter,
-  shapes,
   type Size,
-} from "./reported-limiters.ts";
+} from "../../../rules/limits/admission/testing/limiters.ts";
+import { bucket, limiterOf, shapes } from "./reported-limiters.ts";
 import { getOrAdd } from "../../../base/memoize.ts";
 
 /** The decision about one request, with what the headers report. */

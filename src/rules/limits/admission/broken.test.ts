@@ -4,12 +4,13 @@ import { expect, it } from "vitest";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { decisionOf, type History } from "./history.ts";
 import { judgeAdmission } from "./judge.ts";
-import { anchored, fixed, rolling, type Limiter } from "./testing/server.ts";
+import { anchored, fixed, rolling, type Limiter, type Size } from "./testing/limiters.ts";
 import { drive } from "./testing/histories.ts";
 
 const free = publishedTiers.free;
 const options = { toleranceMs: 5, slotReleaseMs: 5 };
 
+const perMinute = (capacity: number): Size => ({ capacity, reported: capacity, windowMs: minuteMs });
 const admitsBy = (limiter: Limiter) => (nowMs: number) => {
   if (limiter.isFull(nowMs)) return false;
   limiter.count(nowMs);
@@ -34,7 +35,7 @@ function slots(lanes: number, rounds: number, admits: (round: number, lane: numb
   return { priorUse: "nothing", decisions };
 }
 const sharedBucket = () => {
-  const limiter = anchored(10, minuteMs, false);
+  const limiter = anchored(perMinute(10), false);
   for (let other = 0; other < 4; other += 1) limiter.count(-1000);
   return admitsBy(limiter);
 };
@@ -52,17 +53,17 @@ const racing = () => {
 
 /** Broken servers, each with the number of requests after which the judge must see the breach. */
 const broken: [string, History, number][] = [
-  ["off by one, anchored", drive(bursts, admitsBy(anchored(11, minuteMs, false))), 26],
-  ["off by one, rolling", drive(bursts, admitsBy(rolling(11, minuteMs))), 26],
+  ["off by one, anchored", drive(bursts, admitsBy(anchored(perMinute(11), false))), 26],
+  ["off by one, rolling", drive(bursts, admitsBy(rolling(perMinute(11), true))), 26],
   ["a read-then-write race", drive(bursts, racing()), 26],
   ["no limit", drive(fastForEver, () => true), 41],
-  ["one too few", drive(bursts, admitsBy(rolling(9, minuteMs))), 10],
+  ["one too few", drive(bursts, admitsBy(rolling(perMinute(9), true))), 10],
   ["a bucket shared with another key", drive(bursts, sharedBucket()), 7],
   [
     "an early reset",
     drive(
       fastForEver.map((ms) => ms * 20),
-      admitsBy(fixed(10, 25_000, 0)),
+      admitsBy(fixed({ ...perMinute(10), windowMs: 25_000 }, 0)),
     ),
     26,
   ],

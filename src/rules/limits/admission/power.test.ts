@@ -6,7 +6,8 @@ import { runsOf } from "../../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { type Decision, decisionOf, type History } from "./history.ts";
 import { decideVerdict } from "./judge.ts";
-import { bucket, type Limiter, windowLimiter, windowShapes } from "./testing/server.ts";
+import type { Limiter } from "./testing/limiters.ts";
+import { bucket, windowLimiter, windowShapes } from "./testing/server.ts";
 import { type Random, randomOf } from "./testing/random.ts";
 
 const tiny: TierLimits = { perHour: 4000, perMinute: 5, concurrent: 3, burst: 4, tokensPerMonth: null };

@@ -6,7 +6,8 @@ import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { judgeAdmission } from "./judge.ts";
 import { simulate } from "./testing/histories.ts";
 import { randomOf } from "./testing/random.ts";
-import { anchored, legalServer, serverOf } from "./testing/server.ts";
+import { anchored } from "./testing/limiters.ts";
+import { legalServer, serverOf } from "./testing/server.ts";
 import { timelineOf } from "./timeline.ts";
 import { minCapacity } from "./rolling.ts";
 
@@ -68,7 +69,7 @@ it(
       const random = randomOf(seed);
       const server = serverOf({
         describe: "",
-        limiters: [anchored(capacity, 60_000, isPushed)],
+        limiters: [anchored({ capacity, reported: capacity, windowMs: 60_000 }, isPushed)],
         concurrent: Infinity,
         slotsFirst: false,
         slotRefusalsCount: false,

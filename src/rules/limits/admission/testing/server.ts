@@ -1,53 +1,6 @@
 import type { TierLimits } from "../../../../spec/tiers.ts";
+import { anchored, fixed, type Limiter, rolling } from "./limiters.ts";
 import type { Random } from "./random.ts";
-
-/** A rate limit of a simulated server. Times are on the limiter's clock, in ms, and may go back a little. */
-export interface Limiter {
-  readonly isFull: (nowMs: number) => boolean;
-  readonly count: (nowMs: number) => void;
-  /** Counts a refused request, if refusals count in this limiter. */
-  readonly countRefusal: (nowMs: number) => void;
-}
-
-export function rolling(capacity: number, windowMs: number): Limiter {
-  let log: number[] = [];
-  const count = (nowMs: number) => void log.push(nowMs);
-  return {
-    isFull: (nowMs) => {
-      log = log.filter((ms) => ms > nowMs - windowMs);
-      return log.length >= capacity;
-    },
-    count,
-    countRefusal: count,
-  };
-}
-
-export function fixed(capacity: number, windowMs: number, phaseMs: number): Limiter {
-  const counts = new Map<number, number>();
-  const windowAt = (nowMs: number) => Math.floor((nowMs - phaseMs) / windowMs);
-  const count = (nowMs: number) => void counts.set(windowAt(nowMs), (counts.get(windowAt(nowMs)) ?? 0) + 1);
-  return { isFull: (nowMs) => (counts.get(windowAt(nowMs)) ?? 0) >= capacity, count, countRefusal: count };
-}
-
-export function anchored(capacity: number, windowMs: number, pushedByRefusals: boolean): Limiter {
-  let endsMs = -Infinity;
-  let counted = 0;
-  const count = (nowMs: number) => {
-    if (nowMs >= endsMs) {
-      endsMs = nowMs + windowMs;
-      counted = 0;
-    }
-    counted += 1;
-  };
-  return {
-    isFull: (nowMs) => nowMs < endsMs && counted >= capacity,
-    count,
-    countRefusal: (nowMs) => {
-      if (pushedByRefusals) endsMs = Math.max(endsMs, nowMs + windowMs);
-      else count(nowMs);
-    },
-  };
-}
 
 export type Rounding = "below" | "fits" | "floor";
 
@@ -100,16 +53,17 @@ export const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted
 export type WindowShape = (typeof windowShapes)[number];
 
 export function windowLimiter(shape: WindowShape, capacity: number, windowMs: number, random: Random): Limiter {
+  const size = { capacity, reported: capacity, windowMs };
   const phaseMs = random.between(0, windowMs);
   switch (shape) {
     case "rolling":
-      return rolling(capacity, windowMs);
+      return rolling(size, true);
     case "fixed":
-      return fixed(capacity, windowMs, phaseMs);
+      return fixed(size, phaseMs);
     case "anchored":
-      return anchored(capacity, windowMs, false);
+      return anchored(size, false);
     case "pushed":
-      return anchored(capacity, windowMs, true);
+      return anchored(size, true);
     case "weighted":
       return weighted(capacity, windowMs, phaseMs, random.pick(["below", "fits", "floor"]));
   }

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { text } from "node:stream/consumers";
 
-import { hasPython } from "../src/base/testing/test-scope.ts";
+import { hasGo, hasPython } from "../src/base/testing/test-scope.ts";
 import { startFormBServer } from "../src/run/testing/form-b-server.ts";
 import {
   falseAlarmsUnder,
@@ -14,7 +14,7 @@ import {
   type CorrectServer,
   startLegalServer,
 } from "../src/selftest/noise/noisy-run.ts";
-import { goVendor, startVendor } from "../src/selftest/third-party/testing/vendor.ts";
+import { startVendor } from "../src/selftest/third-party/testing/vendor.ts";
 
 const servers: Readonly<
   Record<string, { readonly isHere: () => boolean; readonly start: (seed: number) => Promise<CorrectServer> }>
@@ -24,9 +24,9 @@ const servers: Readonly<
     start: async () => ({ ...(await startFormBServer(null)), notes: [] }),
   },
   go: {
-    isHere: goVendor.isHere,
+    isHere: hasGo,
     start: async () => {
-      const { target, close } = await startVendor(goVendor, []);
+      const { target, close } = await startVendor([]);
       // Leaves out the large tiers, whose hourly limits take minutes to use up.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),

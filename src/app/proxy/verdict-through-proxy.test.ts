@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { triesEveryFault } from "../../base/testing/test-scope.ts";
+import { hasGo, triesEveryFault } from "../../base/testing/test-scope.ts";
 import { plainNetwork } from "../../base/network/network.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { findPatch } from "../../reference/catalogue.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { probesOf } from "../../run/judge/check.ts";
 import { runSuites } from "../../run/run.ts";
-import { goVendor, startVendor, switchesOf } from "../../selftest/third-party/testing/vendor.ts";
+import { startVendor, vendorSwitches } from "../../selftest/third-party/testing/vendor.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { suites } from "../../suites/all.ts";
 import { recordedSuites } from "../../suites/recorded/recorded-suites.ts";
@@ -24,10 +24,7 @@ const embeddedWith = (fault?: string): Promise<Served> =>
   startEmbedded(fault === undefined ? [] : [findPatch("fault", fault) ?? []].flat());
 
 const vendorWith = async (...names: readonly string[]): Promise<Served> =>
-  startVendor(
-    goVendor,
-    switchesOf(goVendor).filter(({ name }) => names.includes(name)),
-  );
+  startVendor(vendorSwitches().filter(({ name }) => names.includes(name)));
 
 async function judge(target: Target): Promise<readonly Judgement[]> {
   const result = await runSuites({
@@ -109,7 +106,7 @@ describe("a run through the proxy", () => {
     timeoutMs,
   );
 
-  it.skipIf(!goVendor.isHere()).each<readonly string[][]>(triesEveryFault ? [[[]], [messageDefects]] : [])(
+  it.skipIf(!hasGo()).each<readonly string[][]>(triesEveryFault ? [[[]], [messageDefects]] : [])(
     "has the findings of a direct run of the vendor in Go with the defects %j",
     async (defects) => {
       const { direct, through, proxied } = await judgeBoth(() => vendorWith(...defects));

@@ -50,6 +50,8 @@ function wholeNumber(name: string): number | null {
 const isHere = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: "ignore" }).status === 0;
 
+export const hasGo = (): boolean => isHere("go", "version");
+
 export const hasOpenssl = (): boolean => isHere("openssl", "version");
 
 export const hasPython = (): boolean => isHere("python3", "--version");

@@ -7,8 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { freePort } from "../../base/testing/network.ts";
-import { sampleOf } from "../../base/testing/test-scope.ts";
+import { hasGo, hasPython, sampleOf } from "../../base/testing/test-scope.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import {
   goMiddlewareMistakes,
@@ -32,13 +31,11 @@ interface Language {
   readonly commandOf: (source: string) => readonly [string, ...string[]];
 }
 
-const isInstalled = (program: string, flag: string): boolean => spawnSync(program, [flag]).status === 0;
-
 const languages = {
-  python: { isInstalled: isInstalled("python3", "--version"), commandOf: (source) => ["python3", source] },
+  python: { isInstalled: hasPython(), commandOf: (source) => ["python3", source] },
   typescript: { isInstalled: true, commandOf: (source) => [process.execPath, source] },
   go: {
-    isInstalled: isInstalled("go", "version"),
+    isInstalled: hasGo(),
     commandOf: (source) => {
       const program = source.replace(/[.]go$/, "");
       const built = spawnSync("go", ["build", "-o", program, source], { encoding: "utf8" });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { trialSampleOf } from "../../base/testing/test-scope.ts";
+import { hasGo, trialSampleOf } from "../../base/testing/test-scope.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
-import { goVendor, startVendor, type ServerSwitch, switchesOf } from "./testing/vendor.ts";
+import { startVendor, type ServerSwitch, vendorSwitches } from "./testing/vendor.ts";
 
 /** Time limit of a run. A run takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
@@ -24,7 +24,7 @@ const dealt = (switches: readonly ServerSwitch[], hands: number) =>
 async function findings(
   switches: readonly ServerSwitch[],
 ): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
-  const { target, close } = await startVendor(goVendor, switches);
+  const { target, close } = await startVendor(switches);
   try {
     const result = await runSuites({ target, suites, maxRequests: 100_000, signal: new AbortController().signal });
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
@@ -56,8 +56,8 @@ function clausesOf(defect: string): readonly string[] {
   return row !== undefined && "found" in row ? row.found : [];
 }
 
-describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing but the document", () => {
-  const all = goVendor.isHere() ? switchesOf(goVendor) : [];
+describe.skipIf(!hasGo()).concurrent("a vendor in Go, who had nothing but the document", () => {
+  const all = hasGo() ? vendorSwitches() : [];
   const defects = all.filter(({ kind }) => kind === "defect");
   const odds = all.filter(({ kind }) => kind === "odd");
 

@@ -10,15 +10,6 @@ import { z } from "zod";
 import { targetFromObject } from "../../../target/target-file.ts";
 import type { Target } from "../../../target/target.ts";
 
-/** A server that another author wrote, with only the document at hand. `build` gives the command that starts it. */
-export interface Vendor {
-  readonly language: string;
-  /** Whether the tools to build and run the server are on this machine. */
-  readonly isHere: () => boolean;
-  /** Builds the server unless it is built already. Returns the command that starts it. */
-  readonly build: () => readonly [command: string, ...args: string[]];
-}
-
 /** A switch of the server. It turns on a defect, or behaviour that is odd but legal. */
 export interface ServerSwitch {
   readonly kind: string;
@@ -35,32 +26,26 @@ const startMessageSchema = z.object({
 });
 type StartMessage = z.infer<typeof startMessageSchema>;
 
-const sources = (language: string): string =>
-  new URL(`../../../../tools/third-party/${language}`, import.meta.url).pathname;
+const sources = new URL("../../../../tools/third-party/go", import.meta.url).pathname;
 
 let folder: string | undefined;
 const builtIn = (): string => (folder ??= mkdtempSync(join(tmpdir(), "stranger-")));
 
-export const goVendor: Vendor = {
-  language: "go",
-  isHere: () => spawnSync("go", ["version"], { stdio: "ignore" }).status === 0,
-  build: () => {
-    const binary = join(builtIn(), "go-vendor");
-    if (!existsSync(binary)) {
-      const { status, stderr } = spawnSync("go", ["build", "-o", binary, "."], {
-        cwd: sources("go"),
-        encoding: "utf8",
-      });
-      if (status !== 0) throw new Error(`The vendor in Go cannot be built: ${stderr}`);
-    }
-    return [binary];
-  },
-};
+/**
+ * Builds the vendor's server unless it is built already. Another author wrote it in Go, with only the document at hand.
+ * Returns the path of the program.
+ */
+function buildVendor(): string {
+  const binary = join(builtIn(), "go-vendor");
+  if (!existsSync(binary)) {
+    const { status, stderr } = spawnSync("go", ["build", "-o", binary, "."], { cwd: sources, encoding: "utf8" });
+    if (status !== 0) throw new Error(`The vendor in Go cannot be built: ${stderr}`);
+  }
+  return binary;
+}
 
-/** Lists the switches of a server. */
-export function switchesOf(vendor: Vendor): ServerSwitch[] {
-  const [command, ...args] = vendor.build();
-  const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
+export function vendorSwitches(): ServerSwitch[] {
+  const { stdout } = spawnSync(buildVendor(), ["--list"], { encoding: "utf8" });
   return stdout
     .trim()
     .split("\n")
@@ -70,27 +55,15 @@ export function switchesOf(vendor: Vendor): ServerSwitch[] {
 
 /** Starts the server on a free loopback port. Returns a target with every role and a test clock. */
 export async function startVendor(
-  vendor: Vendor,
   switches: readonly ServerSwitch[],
 ): Promise<{ readonly target: Target; readonly close: () => void }> {
-  const [command, ...args] = vendor.build();
-  const flags = [
-    "--port",
-    "0",
-    "--test-clock",
-    "--temporary-seconds",
-    "3600",
-    "--slow-seconds",
-    "1",
-    "--stream-delay-ms",
-    "120",
-  ];
-  const child = spawn(command, [...args, ...flags, ...switches.flatMap(({ kind, name }) => [`--${kind}`, name])], {
+  const flags = "--port 0 --test-clock --temporary-seconds 3600 --slow-seconds 1 --stream-delay-ms 120".split(" ");
+  const child = spawn(buildVendor(), [...flags, ...switches.flatMap(({ kind, name }) => [`--${kind}`, name])], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const startMessage = await startMessageOf(child);
   return {
-    target: targetFromObject(targetFileOf(startMessage), `the vendor in ${vendor.language}`, {}),
+    target: targetFromObject(targetFileOf(startMessage), "the vendor in go", {}),
     close: () => child.kill(),
   };
 }

@@ -173,17 +173,6 @@ export const coreMessages: Messages = {
 /** Number of trials that each core runs at the same time. A trial spends most of its time waiting. */
 const trialsPerCore = 4;
 
-export const tryPatches = (
-  patches: readonly Patch[],
-  extent: TrialExtent,
-  onTrial: (trial: PatchTrial) => void = () => {},
-): Promise<PatchTrial[]> =>
-  tryGroups(
-    patches.map((patch) => [patch]),
-    extent,
-    { onTrial },
-  );
-
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),

@@ -1,4 +1,4 @@
-import { type EndpointName, endpointNames, publishedEndpoints } from "./endpoints.ts";
+import { type EndpointName, endpointNames, postEndpoints } from "./endpoints.ts";
 import { tierNames } from "./tiers.ts";
 
 const rejectedKeys = [
@@ -24,14 +24,8 @@ const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slot
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
   method: { values: ["documented", "other"], refused: ["other"] },
-  key: {
-    values: [...tierNames, "read-only", "one agent", "near quota", ...rejectedKeys],
-    refused: rejectedKeys,
-  },
-  state: {
-    values: ["fresh", ...exhaustedStates],
-    refused: exhaustedStates,
-  },
+  key: { values: [...tierNames, "read-only", "one agent", "near quota", ...rejectedKeys], refused: rejectedKeys },
+  state: { values: ["fresh", ...exhaustedStates], refused: exhaustedStates },
   agent: {
     values: [
       "none",
@@ -98,8 +92,7 @@ export interface Exclusion {
 
 const ofAgents = ["invoke", "stream", "health"] as const satisfies readonly EndpointName[];
 const ofQueries = ["invoke", "stream"] as const satisfies readonly EndpointName[];
-const withBody = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
-const creatingEndpoints = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
+export const creatingEndpoints = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
 const allExcept = <T extends string>(of: readonly T[], but: readonly T[]): T[] =>
   of.filter((each) => !but.includes(each));
 const endpointsExcept = (endpoints: readonly EndpointName[]): EndpointName[] => allExcept(endpointNames, endpoints);
@@ -126,10 +119,10 @@ const valuesOtherThanNone = (names: readonly Dimension[]): Exclusion["only"] =>
 export const exclusions: readonly Exclusion[] = [
   { when: { endpoint: endpointsExcept(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
   { when: { endpoint: ofAgents }, only: valuesOtherThanNone(["agent"]), because: "the path names an agent" },
-  { when: { endpoint: endpointsExcept(withBody) }, only: { body: ["none"] }, because: "a GET has no body" },
+  { when: { endpoint: endpointsExcept(postEndpoints) }, only: { body: ["none"] }, because: "a GET has no body" },
   { when: { method: ["other"] }, only: { body: ["none"] }, because: "another method has no documented body" },
   {
-    when: { endpoint: withBody, method: ["documented"] },
+    when: { endpoint: postEndpoints, method: ["documented"] },
     only: valuesOtherThanNone(["body"]),
     because: "a POST has a body, or lacks it",
   },

@@ -58,6 +58,8 @@ export type EndpointName = keyof typeof publishedEndpoints;
 
 export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
 
+export const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
+
 export interface EndpointCall {
   readonly endpoint: EndpointName;
   /**

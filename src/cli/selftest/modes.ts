@@ -14,7 +14,7 @@ import {
 } from "../../selftest/load/plans.ts";
 import { runMutants } from "../../selftest/mutants/run-mutants.ts";
 import { type MutantGroup, type MutantSummary, summariseMutants } from "../../selftest/mutants/survivors.ts";
-import { complaintsOf, type PatchTrial, tryPatches } from "../../selftest/trial.ts";
+import { complaintsOf, type PatchTrial, tryGroups } from "../../selftest/trial.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
 import { runWire, type WireTrial } from "../../selftest/wire/trial.ts";
 import { describeMutant } from "../../selftest/wire/mutant.ts";
@@ -96,9 +96,11 @@ async function testPatches({ only, full, json = false, verbose = false }: Selfte
     ({ name, breaks }) => [name, ...breaks],
     "fault, variant or clause",
   );
-  const trials = await tryPatches(patches, full === true ? "full" : "short", (trial) => {
+  const onTrial = (trial: PatchTrial): void => {
     if (!json) print(patchRow(trial, verbose));
-  });
+  };
+  const groups = patches.map((patch) => [patch]);
+  const trials = await tryGroups(groups, full === true ? "full" : "short", { onTrial });
   const wrong = trials.filter((trial) => complaintsOf(trial).length > 0).length;
   const count = (kind: PatchTrial["kind"]): string =>
     formatCount(trials.filter((trial) => trial.kind === kind).length, kind);

@@ -35,19 +35,9 @@ export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "keys-share", scenario: "noisy-neighbour", tier: "pro", finds: ["LIM-9"] },
   { fault: "refusals-restart-the-minute", scenario: "recovery", tier: "free", finds: ["LIM-13"] },
   { fault: "negative-while-crowded", scenario: "far-over", tier: "pro", finds: ["HDR-9"] },
-  {
-    fault: "slow-refusals",
-    scenario: "health-while-exhausted",
-    tier: "free",
-    finds: ["load/slow-refusals"],
-  },
+  { fault: "slow-refusals", scenario: "health-while-exhausted", tier: "free", finds: ["load/slow-refusals"] },
   { fault: "token-updates-lost", scenario: "usage-ledger", tier: "pro", finds: ["USE-8"] },
-  {
-    fault: "one-event-in-a-thousand-lost",
-    scenario: "webhook-storm",
-    tier: "enterprise",
-    finds: ["HOOK-8"],
-  },
+  { fault: "one-event-in-a-thousand-lost", scenario: "webhook-storm", tier: "enterprise", finds: ["HOOK-8"] },
 ];
 
 /** Scenarios that run one at a time, because each keeps a processor core busy. */

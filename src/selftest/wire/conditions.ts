@@ -1,4 +1,4 @@
-import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
+import { type EndpointName, endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type DimensionValues, hasValues, isTierKey, type RequestTraits, takesPlainFieldsOnly } from "./dimensions.ts";
 
 /** A request property, such as the body's length, that is missing in src/spec/dimensions.ts. */
@@ -64,8 +64,6 @@ export function conditionClassOf({ values, extraProperty, numberRule }: Conditio
   const size = Object.keys(values).length;
   return size <= 1 ? "one value" : `${size} values`;
 }
-
-const postEndpoints = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
 const hasNoRemaining = ({ state, key }: DimensionValues): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));

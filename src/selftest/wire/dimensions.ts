@@ -1,5 +1,5 @@
-import { type Dimension, dimensions, exclusions, pairedOnly } from "../../spec/dimensions.ts";
-import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import { creatingEndpoints, type Dimension, dimensions, exclusions, pairedOnly } from "../../spec/dimensions.ts";
+import { type EndpointName, postEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { changeHeader } from "../mutants/edits.ts";
 import type { Header } from "../../evidence/exchange.ts";
@@ -135,11 +135,8 @@ export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undef
 
 export const isForbidden = ({ key, endpoint, agent }: DimensionValues): boolean =>
   key === "other address" ||
-  (key === "read-only" && isPost(endpoint)) ||
+  (key === "read-only" && postEndpoints.some((each) => each === endpoint)) ||
   (key === "one agent" && agent !== undefined && agent !== "answering");
-
-const isPost = (endpoint: string | undefined): boolean =>
-  Object.entries(publishedEndpoints).some(([name, { method }]) => name === endpoint && method === "POST");
 
 export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.key.refused.some((each) => each === key);
 
@@ -147,9 +144,9 @@ export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.ke
 export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
-const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] satisfies EndpointName[];
 
-export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
+export const isCreating = (endpoint: string | undefined): boolean =>
+  creatingEndpoints.some((each) => each === endpoint);
 
 /**
  * Returns the response that the document prescribes. A dimension without a value counts as valid, e.g. no `body` means
@@ -164,7 +161,7 @@ export function prescribedResponse(
   if (keysWithoutSuccess.includes(key ?? "")) return "no success";
   if (key === "near quota") return "open";
   // A read-only key must not create webhooks or alerts. The document leaves open whether it may run agents.
-  if (key === "read-only" && publishedEndpoints[endpoint].method === "POST")
+  if (key === "read-only" && postEndpoints.includes(endpoint))
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";
   const isMalformed = body !== undefined && body !== "valid" && body !== "spelled otherwise";

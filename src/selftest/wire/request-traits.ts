@@ -1,5 +1,6 @@
 import type { Header } from "../../evidence/exchange.ts";
 import { headerOf } from "../mutants/edits.ts";
+import { decodedSegment } from "../../base/http.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { referenceAgents } from "../../reference/agents.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
@@ -138,7 +139,7 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
     values: {
       endpoint: endpoint ?? [],
       method: "documented",
-      agent: agentId === null ? [] : rolesOf(decodeText(agentId), target),
+      agent: agentId === null ? [] : rolesOf(decodedSegment(agentId), target),
       ...(method === "POST" ? { body: shapeOf(text, sent, takesQuery) } : {}),
       ...(takesQuery && isObject(sent) ? fieldsOf(sent) : {}),
       ...(endpoint === "list" ? pageOf(new URLSearchParams(query)) : {}),
@@ -149,14 +150,6 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
     bodyLength: body.length,
     bodyHasOnlyAscii: /^[\0-\x7F]*$/.test(text),
   };
-}
-
-function decodeText(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 function rolesOf(id: string, { agents }: Target): string[] {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { seededNumbers } from "../base/numbers.ts";
 import { clauseIds } from "../spec/clauses.ts";
@@ -8,7 +7,14 @@ import { allVariants, suiteFaults } from "../reference/catalogue.ts";
 import { probesOf } from "../run/judge/check.ts";
 import type { Probe } from "../run/probe.ts";
 import { suites } from "../suites/all.ts";
-import { affectsLimits, type TrialExtent, scopeOf } from "./scope.ts";
+import {
+  affectsLimits,
+  faultsCoveringClauses,
+  groupCompatibleVariants,
+  replacedDecisions,
+  scopeOf,
+  type TrialExtent,
+} from "./scope.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const patches = [...suiteFaults, ...allVariants];
@@ -99,3 +105,23 @@ function rowsOf({ redChecks, skipped, errors, readings }: PatchTrial, shared: Re
     Object.entries(rows).map(([kind, texts]) => [kind, texts.toSorted((a, b) => a.localeCompare(b))]),
   );
 }
+
+describe("what a quick selftest draws from", () => {
+  it("covers every clause that a fault breaks, with fewer faults", () => {
+    const chosen = faultsCoveringClauses(suiteFaults);
+    const clausesOf = (faults: typeof chosen): Set<string> => new Set(faults.flatMap(({ breaks }) => breaks));
+    expect(clausesOf(chosen)).toEqual(clausesOf(suiteFaults));
+    expect(chosen.length).toBeLessThan(suiteFaults.length);
+  });
+
+  it("contain every variant, and never two that replace the same decision", () => {
+    const groups = groupCompatibleVariants(allVariants, 8);
+    expect(new Set(groups.flat())).toEqual(new Set(allVariants));
+    expect(groups.flat()).toHaveLength(allVariants.length);
+    for (const group of groups) {
+      const decisions = group.flatMap(replacedDecisions);
+      expect(group.length).toBeLessThanOrEqual(8);
+      expect(new Set(decisions).size).toBe(decisions.length);
+    }
+  });
+});

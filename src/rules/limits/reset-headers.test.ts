@@ -1,8 +1,52 @@
 import { describe, expect, it } from "vitest";
-
-import { type ResponseTime, resetMismatch, resetMismatchInRun } from "./reset-headers.ts";
-import type { Sample } from "./sample.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import type { RequestSample, Sample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
+import { groupByWindow, judgeTimeLeft, resetMismatch, resetMismatchInRun, type ResponseTime } from "./reset-headers.ts";
+
+const reset = 1_800_000_060;
+const answerAt = (atSeconds: number, values: Partial<RequestSample> = {}): RequestSample => {
+  const times = { sentMs: atSeconds * 1000, headMs: atSeconds * 1000, endMs: atSeconds * 1000 };
+  return {
+    id: `x${atSeconds}`,
+    kind: "invoke",
+    status: 200,
+    ...times,
+    ...noRateLimitInfo,
+    limit: 10,
+    reset,
+    ...values,
+  };
+};
+const judged = (...answers: readonly RequestSample[]): string[] =>
+  judgeTimeLeft(answers, publishedTiers.free, (from, to) => (to.sentMs - from.headMs) / 1000).map(({ mismatch }) =>
+    mismatch === null ? "falls" : mismatch.actual,
+  );
+
+it("puts answers of one limit and one reset together, and leaves out those that let nobody in", () => {
+  const [first, other, second, otherKey] = [
+    answerAt(0),
+    answerAt(1, { limit: 100 }),
+    answerAt(2),
+    answerAt(3, { status: 401 }),
+  ];
+  expect(groupByWindow([first, other, second, otherKey])).toEqual([[first, second], [other]]);
+});
+
+describe("the time left", () => {
+  it.each<[name: string, answers: readonly RequestSample[], expected: readonly string[]]>([
+    ["falls", [answerAt(0, { resetAfter: 60 }), answerAt(10, { resetAfter: 50 })], ["falls"]],
+    ["is rounded", [answerAt(0, { resetAfter: 60 }), answerAt(10, { resetAfter: 52 })], ["falls"]],
+    ["stands still", [answerAt(0, { resetAfter: 60 }), answerAt(10, { resetAfter: 60 })], ["60, 10 s later"]],
+    ["is not known for long enough", [answerAt(0, { resetAfter: 60 }), answerAt(2, { resetAfter: 60 })], []],
+    ["is over", [answerAt(0, { resetAfter: 5 }), answerAt(10, { resetAfter: 5 })], []],
+    ["is longer than the window", [answerAt(0, { resetAfter: 99 }), answerAt(10, { resetAfter: 99 })], []],
+    ["is told once", [answerAt(0, { resetAfter: 60 }), answerAt(10)], []],
+    ["is of a delta", [answerAt(0, { resetAfter: 60, reset: 60 }), answerAt(10, { resetAfter: 60, reset: 60 })], []],
+  ])("%s", (_, answers, expected) => {
+    expect(judged(...answers)).toEqual(expected);
+  });
+});
 
 const now = 1_800_000_000;
 /** A response that was made half a second after a whole second, on both clocks. */

@@ -63,8 +63,6 @@ export function tokensOf(json: unknown): number | null {
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;
 }
 
-// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
-
 /** The order of a stream's events. `isOver`: the target ended the stream, so no event is missing. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;

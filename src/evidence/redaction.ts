@@ -1,3 +1,4 @@
+import { getOrAdd } from "../base/memoize.ts";
 import type { Answered, Body, StreamEvent } from "./exchange.ts";
 import type { Secret } from "./secret.ts";
 import { indexSecrets, type SecretIndex } from "./secret-search.ts";
@@ -42,9 +43,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   const views = new Map<Field, FieldText>();
   const add = (field: Field, at: number, text: unknown): void => {
     if (typeof text !== "string" || text === "") return;
-    const known = views.get(field) ?? { field, pieces: [] };
-    views.set(field, known);
-    known.pieces.push({ at, text });
+    getOrAdd(views, field, (): FieldText => ({ field, pieces: [] })).pieces.push({ at, text });
   };
   events.forEach(({ name, data }, at) => {
     const json = parseBoundedJson(data);

@@ -125,14 +125,21 @@ async function writeReshaped(
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});
 
-export type OutgoingResponse = ReturnType<typeof openResponse>;
+export interface OutgoingResponse {
+  readonly head: (status: number, headers: readonly Header[]) => void;
+  readonly write: (bytes: Uint8Array | string) => void;
+  readonly end: (last?: Uint8Array | string) => void;
+  readonly reset: () => void;
+  readonly closed: AbortSignal;
+  readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
+}
 
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
 /** Wraps a Node response, and records everything that is sent. */
-export function openResponse(response: ServerResponse, now: () => number) {
+export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();
   let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
@@ -176,7 +183,7 @@ export function openResponse(response: ServerResponse, now: () => number) {
     else socket.resetAndDestroy();
   };
 
-  const recorded = (): { readonly answer: Exchange["answer"]; readonly leftMs: number | null } => {
+  const recorded: OutgoingResponse["recorded"] = () => {
     const lastMs = endMs ?? leftMs ?? resetMs ?? now();
     if (sentHead === null) {
       const detail = resetMs === null ? "the client left before the response" : resetByHarness;

@@ -19,8 +19,16 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
         ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
         : "interrupted";
 
+interface StopSignal {
+  readonly signal: AbortSignal;
+  readonly stop: (reason: Error) => void;
+  readonly release: () => void;
+  /** Must be called after the run. Ends waits that are still going on, such as those of an abandoned probe. */
+  readonly end: () => void;
+}
+
 /** Starts a signal that stops a run early, when the caller's signal aborts or after `maxMs` of real time. */
-export function startStopSignal(callerSignal: AbortSignal, maxMs: number) {
+export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(callerSignal.reason);
   callerSignal.addEventListener("abort", stop, { once: true });
@@ -30,10 +38,9 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number) {
     : null;
   return {
     signal: controller.signal,
-    stop: (reason: Error): void => controller.abort(reason),
-    /** Must be called after the run. Ends waits that are still going on, such as those of an abandoned probe. */
-    end: (): void => controller.abort(new Error("the run is over")),
-    release: (): void => {
+    stop: (reason) => controller.abort(reason),
+    end: () => controller.abort(new Error("the run is over")),
+    release: () => {
       callerSignal.removeEventListener("abort", stop);
       if (timer !== null) clearTimeout(timer);
     },

@@ -3,7 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import type { ConfiguredPaths } from "../../spec/endpoints.ts";
-import { memoizeByObject } from "../../base/memoize.ts";
+import { getOrAdd, memoizeByObject } from "../../base/memoize.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { rateLimitInfoOf, readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 
@@ -74,11 +74,7 @@ export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
   for (const [probe, entries] of results)
     for (const { result } of entries)
       if (result.kind === "ran")
-        for (const id of idsIn(result.evidence)) {
-          const known = holders.get(id);
-          if (known === undefined) holders.set(id, new Set([probe]));
-          else known.add(probe);
-        }
+        for (const id of idsIn(result.evidence)) getOrAdd(holders, id, () => new Set()).add(probe);
   return holders;
 }
 
@@ -97,11 +93,7 @@ function idsIn(value: unknown): Iterable<string> {
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
-    for (const id of idsIn(inner)) {
-      const known = found.get(id);
-      if (known === undefined) found.set(id, [name]);
-      else known.push(name);
-    }
+    for (const id of idsIn(inner)) getOrAdd(found, id, () => []).push(name);
   return found;
 });
 

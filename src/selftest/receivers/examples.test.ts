@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, describe, expect, it } from "vitest";
 
+import { freePort } from "../../base/testing/network.ts";
 import { hasGo, hasPython, sampleOf } from "../../base/testing/test-scope.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import {

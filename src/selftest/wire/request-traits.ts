@@ -2,6 +2,7 @@ import type { Header } from "../../evidence/exchange.ts";
 import { headerOf } from "../mutants/edits.ts";
 import { decodedSegment } from "../../base/http.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import { referenceAgents } from "../../reference/agents.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
@@ -46,11 +47,7 @@ interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" |
 
 export function traitReader(target: Target): TraitReader {
   const uses = new Map<string, KeyUse>();
-  const useOf = (name: string): KeyUse => {
-    const known = uses.get(name) ?? { count: 0, open: 0, reset: null };
-    uses.set(name, known);
-    return known;
-  };
+  const useOf = (name: string): KeyUse => getOrAdd(uses, name, () => ({ count: 0, open: 0, reset: null }));
   return {
     begin: (request) => {
       const own = ownTraits(request, target);

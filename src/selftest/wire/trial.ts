@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../base/memoize.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -43,11 +44,8 @@ export interface MutantTester {
 
 export function mutantTester(profile: Profile): MutantTester {
   const baselines = new Map<string, Promise<RunOutcome>>();
-  const baselineOf = (part: CheckSelection): Promise<RunOutcome> => {
-    const known = baselines.get(part.name) ?? runSelection(part, null);
-    baselines.set(part.name, known);
-    return known;
-  };
+  const baselineOf = (part: CheckSelection): Promise<RunOutcome> =>
+    getOrAdd(baselines, part.name, () => runSelection(part, null));
   return {
     tryMutant: async (mutant) => {
       const startedMs = performance.now();

@@ -31,3 +31,20 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
+
+const maxShownChars = 160;
+
+export function formatValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = shorten(value);
+  return text.length > maxShownChars ? `${text.slice(0, maxShownChars)}…` : text;
+}
+
+function shorten(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? typeof value;
+  } catch {
+    // `JSON.parse` can return a value so deeply nested that `JSON.stringify` overflows the stack.
+    return "a value nested too deep to show";
+  }
+}

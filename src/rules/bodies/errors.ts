@@ -1,5 +1,4 @@
-import { getPath, isObject } from "../../base/json.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { errorCodes, rateLimitCodes } from "../../spec/events-and-errors.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.

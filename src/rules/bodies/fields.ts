@@ -1,5 +1,4 @@
-import { isObject } from "../../base/json.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue, isObject } from "../../base/json.ts";
 import type { Mismatch } from "./errors.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import {

@@ -1,5 +1,4 @@
-import { isObject, getPath } from "../../base/json.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import {
   codeStatusMismatch,
   detailsMismatch,

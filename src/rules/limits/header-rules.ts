@@ -1,5 +1,5 @@
 import type { TierLimits } from "../../spec/tiers.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import {
   type HeaderClauseId,
   headerFormClauseOf,

@@ -1,6 +1,6 @@
 import type { Row } from "../../base/covering-array.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";

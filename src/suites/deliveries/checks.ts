@@ -34,8 +34,7 @@ import { webhookSecretChecks } from "./unusual-webhook-checks.ts";
 import { batchTimeCheck, everyEndChecks } from "./every-end.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 

@@ -1,6 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";

@@ -1,5 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { decodedSegment } from "../../base/http.ts";
 import { type Delivery, deliveryHeaderValues, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";

@@ -1,4 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import { type Delivery, wasAccepted } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import { check, observe } from "../../run/judge/check.ts";

@@ -16,8 +16,7 @@ import { eventsOfType, eventTypeOf, isPublishedEvent, missingDeliveryExcuse, wit
 import { allDeliveries } from "./probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { fewRequests } from "../shared/few-requests.ts";
-import { getPath } from "../../base/json.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 
 const on = { sent: invokedWithWebhooks, all: allDeliveries };
 type Evidence = EvidenceOf<typeof on>;

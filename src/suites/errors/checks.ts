@@ -41,7 +41,7 @@ import {
 import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from "../invoke/probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { dateSeconds, nowByReset, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
-import { getPath, isObject, tryParseJson } from "../../base/json.ts";
+import { formatValue, getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";
 import {
   endpointOf,
@@ -50,7 +50,6 @@ import {
   type AllExchanges,
   isSpecifiedRequest,
 } from "../shared/all-exchanges.ts";
-import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";

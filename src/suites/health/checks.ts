@@ -1,6 +1,5 @@
 import { healthCornerChecks } from "../coverage/checks.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";

@@ -2,8 +2,7 @@ import { z } from "zod";
 
 import { invokedLinesCheck } from "../stream/late-parameters.ts";
 import { unusualInvokeChecks } from "../stream/unusual-bodies.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { type Check, check, checkEvery, observe, suite } from "../../run/judge/check.ts";

@@ -18,8 +18,7 @@ import {
   isSuccess,
   outcomeOf,
 } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { isObject } from "../../base/json.ts";
+import { formatValue, isObject } from "../../base/json.ts";
 import { indirectKeyChecks } from "./indirect-use.ts";
 import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";

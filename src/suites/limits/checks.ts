@@ -1,6 +1,5 @@
 import { hourMs } from "../../base/duration.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";

@@ -37,8 +37,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";

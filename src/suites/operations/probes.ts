@@ -9,13 +9,12 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { fieldsOf, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { eventsOfType } from "../deliveries/events.ts";
 import { agentIdOf, awaitCondition } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { unusualEntry } from "../stream/unusual-probes.ts";
-import { formatValue } from "../../base/format-value.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 
 interface OperationHandle {

@@ -1,5 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { encodedSegment } from "../../base/http.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
 import { type EvidenceOf, observe, suite } from "../../run/judge/check.ts";

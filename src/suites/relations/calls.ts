@@ -1,5 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
 import { type Check, check } from "../../run/judge/check.ts";

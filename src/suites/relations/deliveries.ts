@@ -1,6 +1,5 @@
 import { is2xx } from "../../base/http.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";

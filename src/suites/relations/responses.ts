@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { dayMs } from "../../base/duration.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";

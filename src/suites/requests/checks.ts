@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, requestHeaderValues, statusOf } from "../../evidence/exchange.ts";
 import { mayBeJson } from "../../rules/bodies/rules.ts";
 import { type Check, check, checkEvery, observe, suite } from "../../run/judge/check.ts";

@@ -7,7 +7,7 @@ import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../sh
 import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";
 import { hasFieldsOf, judgeSpelling } from "../requests/checks.ts";
 import { hasStatus, isSuccess, describeNonJson, outcomeOf, isComplete } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));

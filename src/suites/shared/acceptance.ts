@@ -1,7 +1,7 @@
 import { bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/events-and-errors.ts";
 

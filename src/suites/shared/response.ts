@@ -1,8 +1,7 @@
 import type { z } from "zod";
 
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue, isObject } from "../../base/json.ts";
 import { is2xx } from "../../base/http.ts";
-import { isObject } from "../../base/json.ts";
 import { bodyJson, bodyText, endpointFields, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { codeIn, type ErrorForm, errorIn, formIn } from "../../rules/bodies/errors.ts";
 import { tokensOf, tokensOfDone } from "../../rules/streams/streams.ts";

@@ -1,7 +1,6 @@
 import { streamCornerChecks } from "../coverage/checks.ts";
 import { streamWithoutQueryCheck } from "../invoke/without-query.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.ts";
 import { chunksBetween } from "../../rules/streams/streams.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";

@@ -1,5 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
+import { formatValue, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, inapplicable, holds, unproven } from "../../run/judge/finding.ts";

@@ -1,4 +1,4 @@
-import { formatValue } from "../../base/format-value.ts";
+import { formatValue } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
+import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isTimestamp } from "../../rules/bodies/fields.ts";

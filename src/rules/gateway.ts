@@ -54,8 +54,8 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Ignores requests sent before the last gateway-like response. They could have reached the target before the
-      // outage.
+      // Counts only responses to requests sent after the last gateway-like response. An earlier request could have
+      // reached the target before the outage, so its response does not show that the target is back.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }

@@ -73,7 +73,10 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/** Reports one outage, because nobody knows whether the server restarted during the recording. */
+/**
+ * A recording does not show whether the server restarted. `count` is therefore 1, so that checks allow for a restart.
+ * `all` is empty, because no times of outages are known.
+ */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 export const noExchange: Exchange = {

@@ -15,8 +15,8 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * Minimum length of a key to recognize its altered forms by unchanged characters. Altered forms of shorter keys are
- * secrets, too.
+ * An altered form of a key this long still shares enough characters with the key to be recognized (see
+ * `minLeakLength`). For shorter keys, each altered form is added to the list of secrets.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;

@@ -176,8 +176,8 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 const dateResolutionMs = 1000;
 
 /**
- * Returns the milliseconds to add to each response's times. This corrects recorded times that are too early for the
- * `Date` header.
+ * Returns the milliseconds to add to each response's times; 0 if the times seem right. Some recorders give times that
+ * are too early, and the `Date` headers show by how much.
  */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

@@ -39,7 +39,7 @@ export interface WatchTimers {
 interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's webhook receiver, which the watch uses and closes. If missing, the watch starts a receiver. */
+  /** The run's webhook receiver, which the watch uses and closes. If missing or `null`, the watch starts one. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   readonly secrets: readonly Secret[];

@@ -84,7 +84,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
-/** Returns the judged receiver, or a text about what was written. */
+/** Returns the judged receiver. If nothing is judged, returns a text for the terminal about what was written. */
 async function act(work: ReceiverWork): Promise<JudgedTarget | string> {
   switch (work.kind) {
     case "vectors": {

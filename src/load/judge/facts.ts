@@ -190,7 +190,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
   };
 }
 
-/** Tokens to assume for a request whose response reports none. Scenarios send only short queries. */
+/** Tokens to assume for a request whose response reports none. Queries of scenarios are short, so this is generous. */
 const maxTokens = 500;
 
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {

@@ -132,8 +132,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // This fault can also break INV-4. However, INV-4 accepts the duration if the test clock advances far during the
-  // request.
+  // Usually breaks INV-4 (the unit is seconds), too. But if the test clock advances far during the request, the request
+  // seems to take long enough, and INV-4 accepts the large value.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

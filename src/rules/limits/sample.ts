@@ -32,8 +32,8 @@ export interface Sample extends RequestSample {
   readonly endClockMs: number;
   readonly since?: string;
   /**
-   * State of the key's limits when a probe sent this request, e.g. `minute used up`. Absent if no probe used up a
-   * limit.
+   * The limit of the key that a probe used up on purpose before it sent this request, e.g. `minute used up`. Absent for
+   * all other requests.
    */
   readonly keyState?: string;
 }

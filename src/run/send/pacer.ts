@@ -64,7 +64,7 @@ export interface Pacer {
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Waits until the target has probably freed a slot of the key. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
-  /** Whether the harness waited 30 seconds for a slot of the key, and still got 429. */
+  /** Whether the harness has waited 30 seconds in all for a concurrency slot of the key, and has got only 429 since. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;

@@ -47,8 +47,8 @@ export const usesClientKey = ({ options }: ClientRequest): boolean => options.au
 /** Stops all clients of a run at the run's bounds, or when the target no longer responds. */
 export interface SendGuard {
   /**
-   * Counts a request, or throws if the run must not send the request. Returns how many agent executions the request can
-   * start; 0 if executions are unlimited.
+   * Counts a request, or throws if the run must not send it. Returns how many agent executions the request can start.
+   * Returns 0 without a limit on executions: the guard does not count them then.
    */
   readonly admit: (call: ClientRequest) => number;
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;

@@ -156,8 +156,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   const leftOut = needsOfLeftOut(chosen, target, tested).map(
     ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
   );
-  // `countPairs` reports only the last reason why a pair is missing. Therefore `noResponseNeed`, the least useful
-  // reason, comes first.
+  // For each missing pair, `countPairs` reports one reason: the last one. So `noResponseNeed`, the least useful reason,
+  // comes first, and later ones replace it.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );

@@ -63,7 +63,10 @@ export interface AllDeliveries {
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver refused because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
-  /** Source addresses of deliveries, if the target file lists them. Absent in older evidence. */
+  /**
+   * The addresses from which deliveries must come, by the target file. Absent if the file lists none, and in older
+   * evidence.
+   */
   readonly sources?: DeliverySources;
   /** Absent in older evidence. */
   readonly hasPublicUrl?: boolean;

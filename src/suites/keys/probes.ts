@@ -171,7 +171,10 @@ export const readOnlyKeyTried = probe(
 
 export interface AgentsTried {
   readonly own: Exchange;
-  /** Requests for a forbidden agent, and `control`, an invoke with the main key. */
+  /**
+   * Requests with the restricted key for an agent that it may not use. `control` invokes the same agent with the main
+   * key. `null` if no other suitable agent is known.
+   */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
 

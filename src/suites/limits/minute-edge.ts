@@ -105,7 +105,7 @@ async function reachEdge(
 
 const isAdmittedExchange = (exchange: Exchange): boolean => isAdmitted(sampleOf(exchange));
 
-/** Returns the requests left in the minute; `NaN` if the response's headers describe the hour. */
+/** Returns the requests left in the minute; `NaN` unless the response's headers report the minute. */
 function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number {
   if (exchange === undefined) return Number.NaN;
   const { limit, remaining } = sampleOf(exchange);

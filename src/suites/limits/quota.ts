@@ -138,7 +138,10 @@ function usageOverstates(evidence: QuotaExhausted): boolean {
   return accounted !== null && last > accounted;
 }
 
-/** Some servers send status 200 and then refuse the stream with an `error` event. */
+/**
+ * Whether a 2xx response contains this event. The status alone is not enough: some servers send 200 and then refuse the
+ * stream with an `error` event.
+ */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 

@@ -49,7 +49,10 @@ const hourFactor = {
   other: 1,
 } as const;
 
-/** The test clock advances two minutes after each minute's requests. All these advances must fit into one hour. */
+/**
+ * The most minutes that an hour on the test clock can hold. The probe advances the clock by about two minutes after
+ * each minute's requests, so 29 advances fit. Two are reserved for what the probe does after the last of these minutes.
+ */
 const maxMinutesCutShort = 27;
 
 /**
@@ -162,6 +165,7 @@ export async function runAmongTiers<T>(
 }
 
 /**
- * Maximum number of requests beyond a tier's limit if a smaller tier exceeded its own limit. Applies with a test clock.
+ * If a tier with a smaller limit admitted too many requests, the breach is known. The probe then sends at most this
+ * many requests beyond its own tier's limit. Only with a test clock.
  */
 export const maxBeyondLimit = 5;

@@ -19,7 +19,10 @@ const entrypointExecuted = probe(
   },
 );
 
-/** Reads an agent's details at `GET /agents/{agent_id}`, the path that a user would try first. */
+/**
+ * Reads an agent's details. The interface document names this endpoint without its path, so this probe tries the most
+ * likely one.
+ */
 const agentDetailsRead = probe(
   "an agent's detailed information is read",
   { needs: ["agents.answering"], requests: 1, reads: true },

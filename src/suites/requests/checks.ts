@@ -142,7 +142,10 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
   );
 }
 
-/** The document does not show the fields of these endpoints, so the envelope `{status, data}` is allowed. */
+/**
+ * Endpoints whose response fields the interface document does not show. Their responses may use the envelope
+ * `{status, data}`. If they do, its `metadata` is judged.
+ */
 const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
 
 const metadataOf = (body: unknown): unknown =>

@@ -39,7 +39,7 @@ export function fallBetween(from: Sample, to: Sample) {
 export interface OtherRequests {
   /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
-  /** Requests of probes from a later requirement set than the judged one. These requests can use any key. */
+  /** Requests, with any key, of probes that only newer requirement sets contain. The judged set does not judge them. */
   readonly later?: readonly Sample[];
 }
 

@@ -26,8 +26,8 @@ interface ResponseHead {
 interface RequestInFlight {
   readonly sentMs: number;
   /**
-   * Whether the server closed the connection before it read this request. True if the previous response on the
-   * connection had `Connection: close`.
+   * Whether the previous response on the connection had `Connection: close`. If so, the server does not read this
+   * request.
    */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;

@@ -34,8 +34,8 @@ export type MutationChange =
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
   /**
-   * `of` delays the response or sends a second request; the response stays the same. `of` resolves to `false` if the
-   * second request fails.
+   * `of` delays the response or sends an extra request. The response itself is not changed. Resolves to whether the
+   * mutation took effect: `false` if the extra request fails.
    */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 

@@ -1,4 +1,4 @@
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 /**

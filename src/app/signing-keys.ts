@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 
-import { errorCodeOrText, line, UsageError } from "../base/errors.ts";
+import { errorCodeOrText } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { replaceFile } from "../base/files/replace-file.ts";
 import { keyIdOf, parsePublicKey, createKeyList, parseKeyList } from "../report/statement/signatures.ts";
 import { readTextFile } from "../base/read-file.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { errorCodeOrText, hiddenKey, hideKeys, joinLines, line, messageOf, traceOf } from "./errors.ts";
+import { errorCodeOrText, messageOf, traceOf } from "./errors.ts";
+import { hiddenKey, hideKeys, joinLines, line } from "./line.ts";
 
 describe("a thrown value", () => {
   const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });

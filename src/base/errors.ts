@@ -1,5 +1,3 @@
-import { sanitize, truncate } from "./sanitize.ts";
-
 /** Returns the code of a system error, such as `ENOENT`, or the text of any other error. */
 export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
@@ -8,72 +6,3 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 export const traceOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
-
-declare const harmless: unique symbol;
-
-/** A message that is safe to print, without control characters and keys. Only this file makes such messages. */
-export type Line = string & { readonly [harmless]: true };
-
-/** Maximum length of a text that is inserted into a message, in UTF-16 units. A longer text is cut. */
-const maxInsertedLength = 2000;
-
-/** Makes a line from a template literal: escapes control characters in inserted values, and hides keys. */
-export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
-  template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
-
-/** Makes text from outside harmless: one line without control characters. */
-export function fromOutside(text: string): Line {
-  const start = truncate(text, maxInsertedLength);
-  const shown = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
-  return (start === text ? shown : `${shown}…`) as Line;
-}
-
-export const joinLines = (lines: readonly Line[], separator: string): Line => lines.join(separator) as Line;
-
-export const hiddenKey = "[hidden: it looks like a key]";
-
-/** Matches words that may be API keys. Excludes `/`, so that each segment of a path is one word. */
-const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
-/** Credentials in a URL, such as `user:password@`. */
-const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
-const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
-
-/** Hides credentials in URLs. Also hides words that look like API keys, which users can enter by mistake. */
-export function hideKeys(text: string): string {
-  const isPath = /[/\\]/.test(text);
-  return text
-    .replace(urlCredentials, "$1…@")
-    .replace(authorization, `$1 ${hiddenKey}`)
-    .replace(wordPattern, (found) =>
-      found
-        .split("=")
-        .map((part) => (looksLikeKey(part, isPath) ? hiddenKey : part))
-        .join("="),
-    );
-}
-
-/** Matches words that begin like a key of the service: two letters and an underscore. */
-const keyPrefixPattern = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
-const fileExtension = /\.[a-z]{1,4}\d?$/i;
-const upperCaseName = /^[^a-z]*$/;
-
-function looksLikeKey(text: string, isPath: boolean): boolean {
-  if (fileExtension.test(text) || upperCaseName.test(text)) return false;
-  const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
-  const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
-  if (hasRandomRun) return true;
-  if (!keyPrefixPattern.test(text)) return false;
-  // Folder names such as `my_project-files` also begin like a key. But a real key has a long run of letters or digits.
-  return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
-}
-
-/** An error in the user's input. The message says what is wrong, where, and what to do. The exit code is 2. */
-export class UsageError extends Error {
-  override readonly name = "UsageProblem";
-  declare readonly message: Line;
-
-  // oxlint-disable-next-line no-useless-constructor -- it takes only a line
-  constructor(message: Line) {
-    super(message);
-  }
-}

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-import { errorCodeOrText, line, UsageError } from "./errors.ts";
+import { errorCodeOrText } from "./errors.ts";
+import { line, UsageError } from "./line.ts";
 import { parseHandwrittenJson } from "./parsing.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { isLoopback } from "../base/network/network.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { joinWithOr } from "../base/text.ts";

@@ -9,7 +9,7 @@ import {
   recordUnwrittenOutput,
 } from "./print-line.ts";
 import { conformanceProgram } from "./program.ts";
-import { line } from "../base/errors.ts";
+import { line } from "../base/line.ts";
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;

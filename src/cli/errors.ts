@@ -1,4 +1,5 @@
-import { line, type Line, messageOf, traceOf, UsageError } from "../base/errors.ts";
+import { messageOf, traceOf } from "../base/errors.ts";
+import { line, type Line, UsageError } from "../base/line.ts";
 import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 
 import { parseRequirements } from "../app/requirements.ts";
 import { parseDuration } from "../base/duration.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 type OptionRow =

@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
 import type { OutputFiles } from "../app/report-folder/write-files.ts";
-import { errorCodeOrText, line, UsageError } from "../base/errors.ts";
+import { errorCodeOrText } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
 import {
   checkFolderWritable,

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { commandName } from "../report/reproduce/curl.ts";
-import { invocationOf, withInvocation } from "./print-line.ts";
+import { invocationOf, withInvocation } from "./invocation.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "invocation-")));
 const file = (path: string): string => {

@@ -2,8 +2,9 @@ import { Command, Help, type HelpConfiguration, Option, type OutputConfiguration
 import { packageVersion } from "../base/package-root.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
-import { printLine, withInvocation } from "./print-line.ts";
-import { fromOutside, type Line } from "../base/errors.ts";
+import { printLine } from "./print-line.ts";
+import { withInvocation } from "./invocation.ts";
+import { fromOutside, type Line } from "../base/line.ts";
 
 /**
  * The most used options, grouped by heading in the help text. An entry such as `serve --fault` applies only to the

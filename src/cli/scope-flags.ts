@@ -5,7 +5,7 @@ import { boundNames, boundTable, type RunBounds, withDefaultBounds, minCoverageS
 import { readProfile, selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { profileNames } from "../spec/profiles.ts";
 import { suites } from "../suites/all.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { cliMessages } from "./messages.ts";
 import {
   flagForSetting,

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { withoutUndefined } from "../base/json.ts";
 import type { Network } from "../base/network/network.ts";
 import { nonEmpty, joinWithOr } from "../base/text.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/target-file-schema.ts";
 import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksOf } from "../target/target-file.ts";

@@ -1,5 +1,5 @@
 import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
-import { withInvocation } from "./print-line.ts";
+import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
 export interface TerminalStyle {

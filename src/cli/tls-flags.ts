@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 
 import { readTextFile } from "../base/read-file.ts";
 import { type TlsFiles } from "../reference/server/http.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 export const tlsOptions = {
   "--tls-cert <file>": "serve HTTPS with this certificate (PEM); needs --tls-key",

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { type DeepReadonly, getPath, tryParseJson } from "../base/json.ts";
 import { parseBoundedJson } from "../base/parsing.ts";
 import { memoizeByObject } from "../base/memoize.ts";
-import { createHash } from "node:crypto";
 
 const bytes = z.int().nonnegative().describe("Length of the decoded body in bytes.");
 
@@ -92,12 +91,15 @@ export type Header = readonly [name: string, value: string];
 
 /** A recorded body. If it is longer than 256 KiB, only its first and last 16 KiB are kept. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
+
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
 export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
 export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
+
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
+
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
 /** A request and its response, or the reason why there was no response. */
@@ -160,44 +162,5 @@ export function envelopeContent(body: unknown): unknown {
   return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
 }
 
-/** A request of a client under test, and its response. Times are milliseconds since the start of the run. */
-export interface ClientCall {
-  /**
-   * `sentMs` is the time when the harness received the request's head. `endMs` is the time just before the harness
-   * wrote the response's last byte.
-   */
-  readonly exchange: Exchange;
-  /** The failure that the harness injected, such as `429`; `null` if the client got the server's own response. */
-  readonly trouble: string | null;
-  /** The time at which the client disconnected early; `null` if the client stayed connected. */
-  readonly leftMs: number | null;
-  readonly receivedUnixMs: number;
-}
-
-export type CommandEnd =
-  | { readonly kind: "exited"; readonly code: number }
-  | { readonly kind: "killed"; readonly signal: string }
-  | { readonly kind: "timed out"; readonly afterMs: number }
-  | { readonly kind: "interrupted" };
-
-/** A run of a client: normal, with legal but unusual responses, or with injected failures such as 503. */
-export type RunStage = "plain" | "legal" | "failing";
-
-export interface CommandRun {
-  readonly stage: RunStage;
-  readonly calls: readonly ClientCall[];
-  readonly end: CommandEnd;
-}
-
 export const requestHeaderValues = ({ headers }: Pick<SentRequest, "headers">, name: string): string[] =>
   valuesOfHeader(headers, name);
-
-/** Returns the path and query of a request, exactly as the client sent them. */
-export const requestTarget = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
-
-export function requestIdentity(request: SentRequest): string {
-  const { method, body } = request;
-  const content = body.kind === "text" ? body.text : body.kind === "base64" ? body.base64 : "";
-  const hash = body.kind === "cut" ? body.sha256 : createHash("sha256").update(content).digest("hex");
-  return `${method} ${requestTarget(request)} ${hash}`;
-}

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { listenOnLoopback } from "../base/network/network.ts";
-import type { ClientCall } from "../evidence/exchange.ts";
+import type { ClientCall } from "../evidence/client-call.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import {
   jsonEdits,

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createSecureServer } from "node:https";
 
 import { listenOnLoopback } from "../base/network/network.ts";
-import type { ClientCall, SentRequest } from "../evidence/exchange.ts";
+import type { SentRequest } from "../evidence/exchange.ts";
+import type { ClientCall } from "../evidence/client-call.ts";
 import { headerNames } from "../spec/headers.ts";
 import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";

@@ -1,11 +1,5 @@
-import {
-  type ClientCall,
-  requestHeaderValues,
-  requestIdentity,
-  requestTarget,
-  type RunStage,
-  type SentRequest,
-} from "../evidence/exchange.ts";
+import { requestHeaderValues, type SentRequest } from "../evidence/exchange.ts";
+import { type ClientCall, requestIdentity, requestTarget, type RunStage } from "../evidence/client-call.ts";
 import { is2xx } from "../base/http.ts";
 import { seededNumbers } from "../base/numbers.ts";
 import { endpointCalled, type EndpointName } from "../spec/endpoints.ts";

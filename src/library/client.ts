@@ -1,6 +1,6 @@
 import { assertCommand } from "../app/client/client-session.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
 import { type Judged, judgedOrThrow } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";

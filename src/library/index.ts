@@ -21,7 +21,7 @@ export { renderVendorsPage as renderVendorsHtml } from "../report/vendors/page.t
 export { renderVendorsMarkdown } from "../report/vendors/markdown.ts";
 export type { CheckSelection } from "./scope.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "./target.ts";
-export { UsageError as UsageProblem } from "../base/errors.ts";
+export { UsageError as UsageProblem } from "../base/line.ts";
 
 export { type ReferenceServer, type ServerOptions, startServer } from "./server.ts";
 export type { KeyTraits, ReferenceKey, RequestLine } from "../reference/reference.ts";

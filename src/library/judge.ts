@@ -8,7 +8,7 @@ import { resolveTarget, type TargetDescription } from "./target.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {

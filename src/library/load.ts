@@ -8,7 +8,7 @@ import type { ReportDocument, Report, Verdict } from "../report/model/report.ts"
 import { NothingToJudge } from "./judge.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { withoutUndefined } from "../base/json.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options that select the load to send. Every option has a default. */
 export interface LoadChoice {

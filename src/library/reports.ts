@@ -21,7 +21,7 @@ import {
   unavailableReason,
 } from "../report/formats/registry.ts";
 import { renderTerminal } from "../report/terminal/render-terminal.ts";
-import { fromOutside, line, UsageError } from "../base/errors.ts";
+import { fromOutside, line, UsageError } from "../base/line.ts";
 import type { Judged } from "./judge.ts";
 
 /** Writes `report.json` and `evidence.json` into a folder. If writing fails, the folder stays as it was. */

@@ -5,7 +5,7 @@ import { readProfile, type RunScope, selectChecks, selectionIn } from "../run/pl
 import type { Profile } from "../spec/profiles.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { createMessages } from "../app/messages/messages.ts";
 
 /** Patterns that select checks: a clause id, a check id, a suite title, or a glob such as `SSE-*`. */

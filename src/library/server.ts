@@ -13,7 +13,7 @@ import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
 import { withoutUndefined } from "../base/json.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** Options of the reference server. Everything has a default. */
 export interface ServerOptions {

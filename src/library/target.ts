@@ -7,7 +7,7 @@ import { readTargetFile, targetFromObject } from "../target/target-file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/target-file-schema.ts";
 import { oneKeyTarget } from "../target/target-from-options.ts";
 import { readNetwork, networkSchema } from "../target/network-settings.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 

@@ -4,7 +4,7 @@ import { startProxy as startJudgingProxy } from "../app/proxy/run-proxy.ts";
 import { judgeRecording as judgeRecordedTraffic } from "../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../app/recording/read-recording.ts";
 import { parseRequirements } from "../app/requirements.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { once } from "../base/memoize.ts";
 import type { RequirementSet } from "../spec/clause.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";

@@ -6,7 +6,7 @@ import type { VendorComparison } from "../report/vendors/comparison.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /** A deployment to judge, or the folder of its saved report. `load`: the folder of its saved load report. */
 export type VendorDescription =

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { countBySecond, histogramsOf, maxKeptSamples, mergeHistograms, percentileUs } from "./sample-collector.ts";
+import { countBySecond, maxKeptSamples } from "./second-counts.ts";
+import { histogramsOf, mergeHistograms, percentileUs } from "./latency-histogram.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../evidence/load-evidence.ts";
 import { mergeEvidence } from "./merge.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";

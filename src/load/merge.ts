@@ -1,4 +1,5 @@
-import { countBySecond, maxKeptSamples, mergeHistograms, mergeSecondCounts } from "./sample-collector.ts";
+import { countBySecond, maxKeptSamples, mergeSecondCounts } from "./second-counts.ts";
+import { mergeHistograms } from "./latency-histogram.ts";
 import { targetTime } from "./judge/target-time.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 

@@ -21,7 +21,7 @@ import { limitVariants } from "./variants/limits.ts";
 import { otherEndpointVariants } from "./variants/other-endpoints.ts";
 import { streamVariants } from "./variants/stream.ts";
 import type { Patch } from "./patch.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 export const allFaults: readonly Patch[] = [
   ...requestFaults,

@@ -1,4 +1,5 @@
-import type { CommandRun, Exchange, Header } from "../evidence/exchange.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
+import type { CommandRun } from "../evidence/client-call.ts";
 import type { WebhookEvent } from "../spec/events-and-errors.ts";
 import type { Pace } from "../wire/transport.ts";
 

@@ -4,7 +4,8 @@ import { type Target, type TargetKey, withDetectedTier } from "../target/target.
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles, withDetectedTiers, withWebhookAgent } from "./discovery/complete-target.ts";
-import { describeDisturbance, isAboutCounts, skipDisturbed } from "./disturbances/disturbance.ts";
+import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
+import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
 import { executeProbes } from "./execute.ts";
 import { breachShownBy, type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";

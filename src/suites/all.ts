@@ -49,7 +49,7 @@ import {
   streamedWithAllFeatures,
   streamedWithoutQuery,
 } from "./stream/probes.ts";
-import { resumedLate } from "./stream/late-parameters.ts";
+import { resumedLate } from "./stream/resumed-streams.ts";
 import { rolesWithEveryField, unusualInvoke, unusualStream } from "./stream/unusual-probes.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 import { agentCallChecks } from "./relations/calls.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { readBaseUrl } from "./base-url.ts";
-import { UsageError } from "../base/errors.ts";
+import { UsageError } from "../base/line.ts";
 
 describe("a base URL", () => {
   it.each([

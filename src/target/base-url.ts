@@ -1,4 +1,4 @@
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 
 /**
  * Removes a trailing slash, and adds a missing `/v1` (interface document, "What the service does", item 2).

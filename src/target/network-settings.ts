@@ -4,7 +4,8 @@ import { createSecureContext } from "node:tls";
 
 import { z } from "zod";
 
-import { errorCodeOrText, line, messageOf, UsageError } from "../base/errors.ts";
+import { errorCodeOrText, messageOf } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
 import { isPercentEncoded } from "../base/http.ts";
 

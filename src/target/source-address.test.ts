@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { includesAnyOf, type Inclusion } from "./source-address.ts";
+import { inclusionOfAny, type Inclusion } from "./source-address.ts";
 
 const behindTranslation = ["127.0.0.1", "::1", "192.168.1.7"] as const;
 const withPublicAddress = ["127.0.0.1", "8.8.4.4", "fe80::1%eth0"] as const;
@@ -17,6 +17,6 @@ describe("a list of allowed addresses", () => {
     ["names another public address", ["8.8.8.8"], withPublicAddress, "not included"],
     ["names no address", ["office.example", "10.0.0.0/99"], withPublicAddress, "not included"],
   ])("%s", (_, allowed, own, expected) => {
-    expect(includesAnyOf(own, allowed)).toBe(expected);
+    expect(inclusionOfAny(own, allowed)).toBe(expected);
   });
 });

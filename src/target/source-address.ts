@@ -6,15 +6,15 @@ import { memoizeByObject, once } from "../base/memoize.ts";
 /** Whether an address list includes this machine. `unknown`: a NAT hides the machine's public address. */
 export type Inclusion = "included" | "not included" | "unknown";
 
-export const includesThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>
-  includesAnyOf(ownAddresses(), allowed),
+export const inclusionOfThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>
+  inclusionOfAny(ownAddresses(), allowed),
 );
 
-export function includesAnyOf(own: readonly string[], allowed: readonly string[]): Inclusion {
+export function inclusionOfAny(own: readonly string[], allowed: readonly string[]): Inclusion {
   const list = blockListOf(allowed);
   if (own.some((address) => listIncludes(list, address))) return "included";
-  const isTranslated = !own.some(isPublic);
-  return isTranslated && allowed.some((entry) => isPublic(addressOf(entry))) ? "unknown" : "not included";
+  const isTranslated = !own.some(isPublicAddress);
+  return isTranslated && allowed.some((entry) => isPublicAddress(addressOf(entry))) ? "unknown" : "not included";
 }
 
 /** Whether a text is an IP address, or a range such as `203.0.113.0/28`. */
@@ -47,7 +47,8 @@ const nonPublicRanges = [
   "fe80::/10",
 ] as const;
 
-export const isPublic = (address: string): boolean => isIP(address) !== 0 && !listIncludes(notPublicList(), address);
+export const isPublicAddress = (address: string): boolean =>
+  isIP(address) !== 0 && !listIncludes(notPublicList(), address);
 
 const notPublicList = once(() => blockListOf(nonPublicRanges));
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../base/network/network.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { readTargetFile } from "./target-file.ts";
-import { UsageError } from "../base/errors.ts";
+import { UsageError } from "../base/line.ts";
 import { type Target, usableKeys } from "./target.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "target-file-"));

@@ -15,7 +15,7 @@ import {
   type NetworkSettings,
   secretsOfNetwork,
 } from "./network-settings.ts";
-import { line, UsageError } from "../base/errors.ts";
+import { line, UsageError } from "../base/line.ts";
 import { withoutUndefined } from "../base/json.ts";
 import {
   type AgentRole,

@@ -1,6 +1,8 @@
 import { formatDuration } from "../../base/duration.ts";
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
-import type { ClientCall, CommandEnd, CommandRun, Exchange, RunStage } from "../../evidence/exchange.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { ClientCall, CommandEnd, CommandRun, RunStage } from "../../evidence/client-call.ts";
 import type { ChooseTrouble, Gateway } from "../../gateway/gateway.ts";
 import type { TroubleName } from "../../gateway/trouble.ts";
 import { planTrouble } from "../../gateway/trouble-plan.ts";

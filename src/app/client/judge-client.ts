@@ -2,8 +2,9 @@ import { basename } from "node:path";
 import { randomBytes } from "node:crypto";
 
 import { assertOpenFiles } from "../../base/harness-limit.ts";
-import type { UsageError } from "../../base/errors.ts";
-import { type Exchange, requestHeaderValues, type RunStage } from "../../evidence/exchange.ts";
+import type { UsageError } from "../../base/line.ts";
+import { type Exchange, requestHeaderValues } from "../../evidence/exchange.ts";
+import type { RunStage } from "../../evidence/client-call.ts";
 import { type Gateway, openGateway } from "../../gateway/gateway.ts";
 import {
   type Reference,

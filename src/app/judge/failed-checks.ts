@@ -1,4 +1,4 @@
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { isBroken, type ReportFinding } from "../../report/model/finding.ts";
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";

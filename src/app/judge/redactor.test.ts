@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
+import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/altered-keys.ts";
 import { redactorWithAlteredKeys } from "./redactor.ts";
 
 /** Keys with 5 to 20 characters. Within a key, no two adjacent characters occur a second time. */

@@ -7,7 +7,7 @@ import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { allSuites } from "../../suites/all.ts";
-import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/send-requests.ts";
+import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-requests/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /** Creates a redactor that also recognizes altered keys, such as a key without its last character. */

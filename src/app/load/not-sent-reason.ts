@@ -2,7 +2,7 @@ import { scenarios } from "../../load/scenarios.ts";
 import type { HarnessLimit } from "../../base/harness-limit.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
-import { fromOutside, UsageError } from "../../base/errors.ts";
+import { fromOutside, UsageError } from "../../base/line.ts";
 
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }

@@ -6,7 +6,7 @@ import {
 } from "../load/plan-load.ts";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import {
   judgeNight,
   loadsToConfirm,

@@ -18,7 +18,7 @@ import {
 } from "./skipped-checks.ts";
 import { reasonOverBudget } from "../../run/run-probe.ts";
 import { type Enabler, type Messages, needsMoreTime } from "../../run/skip-reason.ts";
-import { expectedPairs } from "../../suites/coverage/account.ts";
+import { expectedPairs } from "../../suites/coverage/count-pairs.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 

@@ -1,6 +1,6 @@
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { ReportedRecording } from "../../report/model/report.ts";
 import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";

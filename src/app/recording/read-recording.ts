@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 import { getPath, tryParseJson } from "../../base/json.ts";
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { parseJson, parseAs } from "../../base/parsing.ts";
 import { readEvidence } from "../../report/model/report-file.ts";
 import { isHar, readHar } from "./read-har.ts";

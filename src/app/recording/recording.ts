@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { RecordingContents } from "../../suites/recorded/recorded-suites.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 
 export const leftOutTexts = {

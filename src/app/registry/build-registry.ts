@@ -7,7 +7,7 @@ import {
   type FoundVendor,
   type RegistryProblem,
   type VerifiedStatement,
-  type VerifyingOptions,
+  type RegistryVerifyOptions,
   verifyStatements,
 } from "./statements.ts";
 import { feedFileName, feedGenerator, renderRegistryFeed, renderRegistryPage } from "../../report/registry/page.ts";
@@ -16,7 +16,7 @@ import { renderStatementPage } from "../../report/statement/page.ts";
 import { readReportDocument } from "../report-folder/saved-report.ts";
 import { followLinks, temporaryName } from "../../base/files/output-folders.ts";
 
-export interface BuildOptions extends VerifyingOptions {
+export interface BuildOptions extends RegistryVerifyOptions {
   readonly registry: string;
   readonly site: string;
   readonly url: string | null;

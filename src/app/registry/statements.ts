@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { plainNetwork } from "../../base/network/network.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { RegistryEntry } from "../../report/registry/entry.ts";
 import { expiryOf, type PageSignature } from "../../report/statement/attestation.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
@@ -126,12 +126,12 @@ export interface VerifiedStatement {
   readonly entry: RegistryEntry;
 }
 
-export interface VerifyingOptions {
+export interface RegistryVerifyOptions {
   readonly messages: PossibleMessages;
   readonly now: Date;
 }
 
-export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions) {
+export async function verifyStatements(vendor: FoundVendor, options: RegistryVerifyOptions) {
   const keysPath = `${vendor.folder}/keys.json`;
   const name = await unlessBroken(keysPath, async () => nameIn(vendor));
   if ("reason" in name) return { statements: [], problems: [name] };
@@ -163,7 +163,7 @@ async function verifyOne(
   { folder, keys }: FoundVendor,
   found: FoundStatement,
   { name }: { readonly name: string },
-  { messages, now }: VerifyingOptions,
+  { messages, now }: RegistryVerifyOptions,
 ): Promise<VerifiedStatement | RegistryProblem> {
   const { file, version, report } = found;
   const { published, signature, mismatches } = await verifyStatement({

@@ -196,7 +196,7 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-export interface ShapeChange {
+export interface JsonTypeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
@@ -206,8 +206,8 @@ export interface ShapeChange {
  * Returns paths whose JSON types differ, but no path below a returned path. Ignores the items of an array that is empty
  * in one response.
  */
-export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
-  const changes: ShapeChange[] = [];
+export function shapeChanges(kept: FlatJson, now: FlatJson): JsonTypeChange[] {
+  const changes: JsonTypeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>
     path.startsWith(above) && /^[.[]/.test(path.slice(above.length));
   const isOpen = (path: string): boolean =>

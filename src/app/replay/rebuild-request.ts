@@ -1,6 +1,6 @@
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partMark } from "../../evidence/secret.ts";

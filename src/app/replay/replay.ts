@@ -17,7 +17,7 @@ import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 
 export interface ReplaySelection {
   readonly findings: readonly ReportFinding[];

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../../report/testing/sample.ts";
-import { UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../base/line.ts";
 import { readReportDocument, readReportWithoutEvidence } from "./saved-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-document-"));

@@ -10,7 +10,7 @@ import {
 } from "../../report/model/report-file.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
 import { digestingChunks, type Digests, reportFileName, sha256Of } from "../../report/statement/statement.ts";
-import { joinLines, line, type Line, UsageError } from "../../base/errors.ts";
+import { joinLines, line, type Line, UsageError } from "../../base/line.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 import { parseAs, parseJson } from "../../base/parsing.ts";

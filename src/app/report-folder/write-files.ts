@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { errorCodeOrText, line, type Line, messageOf } from "../../base/errors.ts";
+import { errorCodeOrText, messageOf } from "../../base/errors.ts";
+import { line, type Line } from "../../base/line.ts";
 import { assertLocked } from "../../base/files/folder-lock.ts";
 import { makeFolder } from "../../base/files/output-folders.ts";
 import { type StagedFile, stageFile, replaceFile, type FileText } from "../../base/files/replace-file.ts";

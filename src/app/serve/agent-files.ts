@@ -1,7 +1,8 @@
 import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-import { errorCodeOrText, joinLines, line, type Line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { joinLines, line, type Line, UsageError } from "../../base/line.ts";
 import { NotARegularFile, readRegularFile } from "../../base/read-file.ts";
 import { type Notation, notationOf } from "../../base/source/source.ts";
 import {

@@ -1,5 +1,6 @@
 import { assertOpenFiles, watchOpenFiles } from "../../base/harness-limit.ts";
-import { errorCodeOrText, fromOutside, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { fromOutside, line, UsageError } from "../../base/line.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";

@@ -1,6 +1,6 @@
 import { assertScenariosAndEngine, type LoadParameters, type LoadPreview } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { warnOfUnwrittenFiles, writeFiles } from "../report-folder/write-files.ts";
 import {
   type ConcurrentJudging,

@@ -16,7 +16,7 @@ import {
 import type { Statement } from "../../report/statement/statement-schema.ts";
 import { partyOf, type Report } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { folderOf, isWithin, readReportDocument, readSavedRun } from "../report-folder/saved-report.ts";
 import { requirementsOf } from "../../report/model/requirements.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";

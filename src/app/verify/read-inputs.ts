@@ -5,7 +5,8 @@ import type { z } from "zod";
 import { request } from "undici";
 
 import { isObject } from "../../base/json.ts";
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import {

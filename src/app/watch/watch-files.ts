@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { type DeepReadonly, tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";

@@ -8,7 +8,8 @@ import {
   remainingRetries,
   type WatchedDeliveries,
 } from "../../suites/deliveries/retry-evidence.ts";
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { redactorWithAlteredKeys } from "../judge/redactor.ts";

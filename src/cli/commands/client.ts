@@ -10,7 +10,7 @@ import {
 } from "../../app/client/judge-client.ts";
 import { assertCommand, type CommandLine } from "../../app/client/client-session.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { type TroubleName, troubleNames } from "../../gateway/trouble.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";

@@ -8,7 +8,7 @@ import {
   readSavedRun,
   runFolder,
 } from "../../app/report-folder/saved-report.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { renderComparisonMarkdown, renderComparisonTerminal } from "../../report/compare/render-text.ts";

@@ -1,5 +1,5 @@
 import { Command, Help, type Option } from "commander";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { joinWithOr } from "../../base/text.ts";
 import { printResult, withSteps } from "../command.ts";
 import { allFaults, allVariants } from "../../reference/catalogue.ts";

@@ -5,7 +5,7 @@ import {
   observeHostedAgents,
   readConfiguration,
 } from "../../app/configuration/judge-configurations.ts";
-import { fromOutside, type Line } from "../../base/errors.ts";
+import { fromOutside, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { printLines } from "../print-line.ts";

@@ -6,7 +6,7 @@ import {
   type MessagePart,
   readRecordedPart,
 } from "../../app/report-folder/saved-report.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { sanitize } from "../../base/sanitize.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";

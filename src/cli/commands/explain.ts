@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { printResult, withSteps } from "../command.ts";
 

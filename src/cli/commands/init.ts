@@ -10,7 +10,7 @@ import {
 import { redactorWithAlteredKeys } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { newestRequirements } from "../../spec/clause.ts";
 import { suites } from "../../suites/all.ts";

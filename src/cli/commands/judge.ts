@@ -9,7 +9,7 @@ import { readRecordedFile } from "../../app/recording/read-recording.ts";
 import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { documentOf, readSavedRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";

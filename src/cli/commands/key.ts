@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { keyListJson, type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/signing-keys.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { printResult, withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { printLine } from "../print-line.ts";

@@ -13,24 +13,15 @@ import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
-import { fromOutside, line, UsageError } from "../../base/errors.ts";
+import { fromOutside, line, UsageError } from "../../base/line.ts";
 import type { Target } from "../../target/target.ts";
 import { printResult, withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../ask-user.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { listedScenarios, scenarioListText } from "../load/list-text.ts";
-import {
-  dashboardOf,
-  formatLoadPreview,
-  formatNotSentReason,
-  type LoadFlags,
-  loadOptions,
-  notSentExitCode,
-  readLoadParameters,
-  targetFlagsOf,
-  withLoadSteps,
-} from "../load/load-command.ts";
+import { dashboardOf, type LoadFlags, loadOptions, readLoadParameters, targetFlagsOf } from "../load/load-flags.ts";
+import { formatLoadPreview, formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { registerSecrets } from "../errors.ts";

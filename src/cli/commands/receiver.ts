@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { type JudgedTarget, judgeReceiver, writeDeliveries } from "../../app/judge/judge-target.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { readTextFile } from "../../base/read-file.ts";
 import { formatCount } from "../../base/text.ts";
 import type { Header } from "../../evidence/exchange.ts";

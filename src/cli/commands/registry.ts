@@ -9,7 +9,7 @@ import {
   isReplaceable,
 } from "../../app/registry/build-registry.ts";
 import type { RegistryProblem } from "../../app/registry/statements.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { libraryMessages } from "../../library/scope.ts";

@@ -12,7 +12,7 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { createPaint, displayWidth, formatCount, joinFirst, padToWidth, type Paint } from "../../base/text.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { readTargetFile } from "../../target/target-file.ts";
 import { withSteps } from "../command.ts";
 import { askConsent, canAsk } from "../ask-user.ts";

@@ -9,7 +9,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, readRequirements, type RequirementsFlag, withOptions } from "../options.ts";
 import {
-  assertSources,
+  assertFormatsAvailable,
   failureOptions,
   type FormatFlags,
   formatOptions,
@@ -18,7 +18,7 @@ import {
 } from "../report/report-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { printLine } from "../print-line.ts";
-import { line } from "../../base/errors.ts";
+import { line } from "../../base/line.ts";
 
 const reportOptions = {
   ...failureOptions,
@@ -53,7 +53,7 @@ export function reportCommand(): Command {
     prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readFailurePolicy(flags) }),
     act: ({ path, flags }) => {
       const document = narrowDocument(readReportDocument(path), flags);
-      assertSources(document, flags);
+      assertFormatsAvailable(document, flags);
       return { document, formats: prepareFormats(flags) };
     },
     present,

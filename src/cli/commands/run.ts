@@ -34,7 +34,7 @@ import {
 import { formatUsageError } from "../errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { printLine } from "../print-line.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 
 const runOptions = {
   "--fail-fast": "stop at the first must clause that is broken, and report what was judged by then",

@@ -6,7 +6,7 @@ import { Command } from "commander";
 
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import { serveReference, type ServeOptions } from "../../app/serve/serve-reference.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { allFaults, allVariants, patchesByName } from "../../reference/catalogue.ts";

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
-import { errorCodeOrText, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { formatCount } from "../../base/text.ts";

@@ -17,7 +17,7 @@ import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from 
 import { displayWidth, padToWidth } from "../../base/text.ts";
 import { timeInName } from "../../base/files/output-folders.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
@@ -26,7 +26,8 @@ import { askConsent, assertConsentPossible } from "../ask-user.ts";
 import { decisiveExitCode, exitCodes } from "../../base/process-end.ts";
 import { registerSecrets } from "../errors.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { formatLoadPreview, notSentExitCode, readEngine, withLoadSteps } from "../load/load-command.ts";
+import { readEngine } from "../load/load-flags.ts";
+import { formatLoadPreview, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
 import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
 import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";

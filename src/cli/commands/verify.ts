@@ -7,7 +7,7 @@ import {
   verifyStatement,
   type VerifyOptions,
 } from "../../app/verify/verify-statement.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { createPaint, formatCount, type Paint } from "../../base/text.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { libraryMessages } from "../../library/scope.ts";

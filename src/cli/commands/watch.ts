@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { readSavedRun } from "../../app/report-folder/saved-report.ts";
 import { readState, type WatchState } from "../../app/watch/watch-files.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";

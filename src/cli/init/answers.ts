@@ -10,7 +10,8 @@ import {
   suggestAgents,
   type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
-import { errorCodeOrText, hideKeys, line, UsageError } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { hideKeys, line, UsageError } from "../../base/line.ts";
 import { checkFolderWritable } from "../../base/files/output-folders.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { withoutUndefined } from "../../base/json.ts";
@@ -175,7 +176,7 @@ export async function chooseAgents(
   redact: (text: string) => string,
 ): Promise<ChosenAgents> {
   const suggested = { ...suggestAgents(discovered), ...controlledAgents(control) };
-  const listed = (id: string): string => acceptAgentId(id, discovered, redact);
+  const listed = (id: string): string => requireListedAgent(id, discovered, redact);
   const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
     if (flag !== undefined) return listed(flag);
     if (prompter === null || flags.yes === true) return fallback;
@@ -201,7 +202,7 @@ function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> 
 
 const maxIds = 20;
 
-export function acceptAgentId(
+export function requireListedAgent(
   id: string,
   { agents, hasAllAgents }: Pick<DiscoveredTarget, "agents" | "hasAllAgents">,
   redact: (text: string) => string,

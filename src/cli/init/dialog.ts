@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { parseRoles } from "../../target/target-file.ts";
 import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type AgentRole, agentRoles, describeRoles } from "../../target/target.ts";

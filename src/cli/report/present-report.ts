@@ -7,7 +7,8 @@ import {
   saveAndWriteFormats,
   type WriteOptions,
 } from "../../app/report-folder/write-formats.ts";
-import { errorCodeOrText, line } from "../../base/errors.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line } from "../../base/line.ts";
 import { decisiveExitCode, exitCodes, handlePendingSignals } from "../../base/process-end.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";

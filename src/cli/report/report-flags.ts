@@ -1,7 +1,7 @@
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import {
   type RequiredInput,
   type FormatName,
@@ -76,7 +76,7 @@ export function prepareFormats(flags: FormatFlags): RequestedFormats {
   return { ...prepareFiles(formatNames, flags), ...(signing && { signing }) };
 }
 
-export function assertSources(document: ReportDocument, flags: FormatFlags): void {
+export function assertFormatsAvailable(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);
     if (problem !== null) throw new UsageError(line`${flagForSetting(name)} cannot be written: ${problem}.`);

@@ -1,7 +1,7 @@
 import { openEmbeddedEnvironment } from "../../app/load/trial-environment.ts";
 import { globOf, formatCount } from "../../base/text.ts";
 import { formatNumber } from "../../base/numbers.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
 import {
   loadFaultPlans,

@@ -5,7 +5,7 @@ import { untilInterrupted } from "../interruption.ts";
 import { reportUnwrittenOutput } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";
 import { eraseLine, type ProgressStream } from "../progress.ts";
-import { line, type Line } from "../../base/errors.ts";
+import { line, type Line } from "../../base/line.ts";
 
 export const watchInTerminal = (
   options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "onLoss" | "messages">,

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readEvidence, readReport } from "../../report/model/report-file.ts";
 import type { RemainingRetries } from "../../suites/deliveries/retry-evidence.ts";
 import { UseCaseError } from "../../app/use-case-error.ts";
-import { UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../base/line.ts";
 import { saveRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
 import { judgeWatched, startWatch, type Watch, type WatchEnd } from "../../app/watch/watch.ts";
 import { readJournal, readState, type WatchState, deleteWatchFiles } from "../../app/watch/watch-files.ts";

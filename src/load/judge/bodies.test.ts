@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { scenarioNamed } from "../scenarios.ts";
 import { flow, invoke } from "../../../scenarios/traffic.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
-import { countBySecond } from "../sample-collector.ts";
+import { countBySecond } from "../second-counts.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 import { judgeLoad } from "./judge.ts";
 

@@ -4,7 +4,7 @@ import { type Decision, type History, requestsIn } from "../../rules/limits/admi
 import { decideVerdict } from "../../rules/limits/admission/judge.ts";
 import { breachSide, maxInClosedWindow } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
-import { describeRequests, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
+import { describeRequests, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
@@ -66,7 +66,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
   );
 
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
-  const all = keysIn(facts).map(judge);
+  const all = keyFactsIn(facts).map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
 }

@@ -6,6 +6,7 @@ import type { LoadFacts } from "./facts.ts";
 import type { JudgeResult } from "./finding.ts";
 import { hasEnding } from "./breach-clause.ts";
 import * as admission from "./admission.ts";
+import * as deliveries from "./deliveries.ts";
 import * as headers from "./headers.ts";
 import * as isolation from "./isolation.ts";
 import * as refusals from "./refusals.ts";
@@ -84,9 +85,9 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "USE-4": [each(usageReport.judgeTokenCounts)],
   "USE-7": [counts(usageReport.judgeRequestsUsed)],
   "USE-8": [counts(usageReport.judgeTokensUsed)],
-  "HOOK-8": [counts(usageReport.judgeDeliveries)],
-  "HOOK-17": [each(usageReport.judgeRequestIds)],
-  "HOOK-21": [each(usageReport.judgeSignatures)],
+  "HOOK-8": [counts(deliveries.judgeDeliveries)],
+  "HOOK-17": [each(deliveries.judgeRequestIds)],
+  "HOOK-21": [each(deliveries.judgeSignatures)],
 };
 
 /** Clauses about single responses. Every scenario is judged by them. */

@@ -116,7 +116,7 @@ export interface LoadFacts {
   readonly second: KeyFacts | null;
 }
 
-export const keysIn = ({ main, second }: LoadFacts): KeyFacts[] => (second === null ? [main] : [main, second]);
+export const keyFactsIn = ({ main, second }: LoadFacts): KeyFacts[] => (second === null ? [main] : [main, second]);
 
 /** Whether the evidence has counts per second instead of single requests, as after a long run. */
 export const hasCountsOnly = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>

@@ -6,7 +6,7 @@ import { resetMismatch, isKeyAccepted, judgeTimeLeft } from "../../rules/limits/
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { hasKnownHeaders } from "../load-sample.ts";
-import type { HeadCounts } from "../sample-collector.ts";
+import type { HeadCounts } from "../second-counts.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { cannotBeConcurrency } from "./refusals.ts";

@@ -5,7 +5,7 @@ import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { LoadEvidence, StreamSummary } from "../../evidence/load-evidence.ts";
-import { countBySecond } from "../sample-collector.ts";
+import { countBySecond } from "../second-counts.ts";
 import type { LoadFinding } from "./finding.ts";
 import { claimableClauses, judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";

@@ -4,7 +4,7 @@ import { firstRequirements, laterSet, type RequirementSet } from "../../spec/cla
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
-import { factsOf, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
+import { factsOf, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
 export const claimableClauses: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
@@ -120,7 +120,7 @@ function generatorFinding(facts: LoadFacts): LoadFinding[] {
 function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
   const known = new Set(claimed.flatMap(({ kind, clause }) => (kind === "breach" && clause !== null ? [clause] : [])));
-  return keysIn(facts).flatMap((use): LoadFinding[] => {
+  return keyFactsIn(facts).flatMap((use): LoadFinding[] => {
     const broken = breachedClause(use, facts);
     if (broken === null || isKnown(broken.clause, known, use)) return [];
     known.add(broken.clause);

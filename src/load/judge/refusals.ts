@@ -14,7 +14,7 @@ import {
 } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { judgeEachKey } from "./breach-clause.ts";
-import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, keysIn, type LoadFacts } from "./facts.ts";
+import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
 import { limitedFlows } from "./validity.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { judgeResponses } from "./responses.ts";
@@ -192,7 +192,9 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
 export function cannotBeConcurrency(facts: LoadFacts): (refusal: SampledRequest) => boolean {
-  const uses = new Map(keysIn(facts).map((use) => [use.key as string, notForSlotsOf(use, facts.limits.concurrent)]));
+  const uses = new Map(
+    keyFactsIn(facts).map((use) => [use.key as string, notForSlotsOf(use, facts.limits.concurrent)]),
+  );
   return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
 }
 

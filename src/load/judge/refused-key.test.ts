@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { LoadSample } from "../../evidence/load-evidence.ts";
 import { keyRefusalIn } from "../judge/target-loss.ts";
-import { countBySecond } from "../sample-collector.ts";
+import { countBySecond } from "../second-counts.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 
 const at = (ms: number, status: number | null, key = "main"): LoadSample =>

@@ -4,7 +4,7 @@ import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { scenarioNamed } from "../scenarios.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { sampleOfResponse } from "../load-sample.ts";
-import { countBySecond } from "../sample-collector.ts";
+import { countBySecond } from "../second-counts.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 import { targetLossIn } from "./target-loss.ts";

@@ -2,7 +2,7 @@ import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
-import type { HeadCounts } from "../sample-collector.ts";
+import type { HeadCounts } from "../second-counts.ts";
 
 /** When and why the load lost the target, for example through a crash. */
 export interface TargetLoss {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { failingInvoke, flow, health, invoke } from "../../../scenarios/traffic.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
-import { countBySecond } from "../sample-collector.ts";
+import { countBySecond } from "../second-counts.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 import { validityOf } from "./validity.ts";
 

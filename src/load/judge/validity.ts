@@ -1,4 +1,4 @@
-import { latencyGroupOf } from "../sample-collector.ts";
+import { latencyGroupOf } from "../latency-histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./target-loss.ts";
 import { interruptedByUser } from "../target-watch.ts";

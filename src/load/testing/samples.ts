@@ -1,6 +1,6 @@
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import { histogramsOf } from "../sample-collector.ts";
+import { histogramsOf } from "../latency-histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../evidence/load-evidence.ts";
 import type { Flow } from "../scenarios.ts";
 import { mergeEvidence } from "../merge.ts";

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import type { ErrorCause } from "./errors.ts";
-import { isServerOwn, runsAgent, type Endpoint } from "./transport.ts";
+import { type Endpoint, isServerOwn, runsAgent } from "../endpoint.ts";
 
 export type Credentials =
   | { readonly kind: "absent" }

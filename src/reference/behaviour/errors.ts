@@ -1,4 +1,4 @@
-import type { Endpoint } from "./transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { isoTime } from "../json-edit.ts";
 
 interface StatusAndCode {

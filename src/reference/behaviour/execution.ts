@@ -1,6 +1,6 @@
 import type { Agent, Conversation } from "../agents.ts";
 import { type ApiError, fieldError } from "./errors.ts";
-import type { Endpoint } from "./transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 export interface SchemaViolation {
   /** Keyword of the violated JSON Schema rule, such as `required`. */

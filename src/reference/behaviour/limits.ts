@@ -3,7 +3,8 @@ import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
 import { fixedWindow, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
-import { type Endpoint, type Header, type HeadInput, isServerOwn, runsAgent } from "./transport.ts";
+import type { Header, HeadInput } from "./transport.ts";
+import { type Endpoint, isServerOwn, runsAgent } from "../endpoint.ts";
 
 /** `head`: status and headers are sent. `end`: the response has ended. `left`: the client has disconnected. */
 export type ResponseEvent = "head" | "end" | "left";

@@ -1,4 +1,5 @@
 import type { HealthStatus } from "../../spec/events-and-errors.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 export type Header = readonly [name: string, value: string];
 
@@ -39,34 +40,3 @@ export const standardTransport = {
   /** Returns the document to send for an unknown path, such as an HTML page; `null` for the usual error body. */
   unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,
 };
-
-/** The endpoint that a request calls; `unknown` if the document does not define the path or method. */
-export type Endpoint =
-  | "invoke"
-  | "stream"
-  | "health"
-  | "list"
-  | "usage"
-  | "createWebhook"
-  | "listDeliveries"
-  | "webhookMetrics"
-  | "createAlert"
-  | "keyUsage"
-  | "checkOperation"
-  | "batch"
-  | "startOperation"
-  | "execute"
-  | "describeAgent"
-  | "unknown"
-  | "description"
-  | "clock"
-  | "control";
-
-/** Whether only this server has the endpoint. Such endpoints need no key and have no limits. */
-export function isServerOwn(endpoint: Endpoint): boolean {
-  return endpoint === "description" || endpoint === "clock" || endpoint === "control";
-}
-
-const agentEndpoints: ReadonlySet<Endpoint> = new Set(["invoke", "stream", "execute", "batch", "startOperation"]);
-
-export const runsAgent = (endpoint: Endpoint): boolean => agentEndpoints.has(endpoint);

@@ -1,6 +1,6 @@
 import { tryParseJson } from "../../base/json.ts";
 import type { ErrorCause } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { SignedRequest } from "../behaviour/authentication.ts";
 import {

@@ -1,5 +1,6 @@
 import { headerNames } from "../../spec/headers.ts";
-import { type Header, type HeadInput, runsAgent } from "../behaviour/transport.ts";
+import type { Header, HeadInput } from "../behaviour/transport.ts";
+import { runsAgent } from "../endpoint.ts";
 import {
   anchoredWindow,
   overrideLimiter,

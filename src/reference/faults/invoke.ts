@@ -12,7 +12,7 @@ import {
   type Override,
 } from "../patch.ts";
 import { fieldError } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 const invokeBody = overrideJson("invokeBody");
 

@@ -1,6 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
-import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
+import type { HeadInput } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ResponseEvent } from "../behaviour/limits.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { ReferenceKey } from "../keys.ts";

@@ -1,8 +1,8 @@
 import { getPath } from "../../base/json.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
-import { usedPercent } from "../behaviour/webhooks.ts";
-import type { AsyncOperation } from "../behaviour/other-endpoints.ts";
+import { usedPercent } from "../behaviour/alerts.ts";
+import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
 import {

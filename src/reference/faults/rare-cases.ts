@@ -1,6 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, type ErrorCause } from "../behaviour/errors.ts";
-import type { Endpoint, HeadInput } from "../behaviour/transport.ts";
+import type { HeadInput } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { setField } from "../json-edit.ts";
 import {
   acceptExpiredKeys,

@@ -1,7 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
 import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
 import { signOtherBody } from "./authentication.ts";

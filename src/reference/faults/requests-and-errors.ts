@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import { type ErrorBodyInput, fieldError, formA } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import {
   editFormB,

@@ -1,5 +1,6 @@
 import type { ResponseEvent } from "../behaviour/limits.ts";
-import type { Endpoint, Header, HeadInput } from "../behaviour/transport.ts";
+import type { Header, HeadInput } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";

@@ -5,7 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type ApiError } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
 import {
   addBodyParser,

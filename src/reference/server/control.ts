@@ -6,7 +6,7 @@ import { agentsByRole, type Agent } from "../agents.ts";
 import { apiError, fieldError, type ApiError } from "../behaviour/errors.ts";
 import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { KeyTraits } from "../keys.ts";
 import { loopbackNetworks } from "../webhooks/address-guard.ts";

@@ -1,6 +1,8 @@
 import type { Agent } from "../agents.ts";
-import type { Alert, WebhookRequest } from "../behaviour/webhooks.ts";
-import type { AsyncOperation, EntryResult, UsageInput } from "../behaviour/other-endpoints.ts";
+import type { WebhookRequest } from "../behaviour/webhooks.ts";
+import type { Alert } from "../behaviour/alerts.ts";
+import type { UsageInput } from "../behaviour/health-list-usage.ts";
+import type { AsyncOperation, EntryResult } from "../behaviour/batches.ts";
 import type { WindowName } from "../limits/windows.ts";
 import { apiError, type ApiError } from "../behaviour/errors.ts";
 import type { Webhook } from "../webhooks/store.ts";

@@ -7,7 +7,7 @@ import type {
 } from "fastify";
 import type { SchemaViolation } from "../behaviour/execution.ts";
 import { fieldError, apiError } from "../behaviour/errors.ts";
-import type { Endpoint } from "../behaviour/transport.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { sendResult, failed, type RouteResult } from "./http.ts";
 import {
   checkOperation,

@@ -1,11 +1,12 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getPath } from "../../base/json.ts";
-import { standardAlerts, standardWebhooks } from "../behaviour/webhooks.ts";
+import { standardWebhooks } from "../behaviour/webhooks.ts";
+import { standardAlerts } from "../behaviour/alerts.ts";
 import { type Behaviour, type Patch, standardBehaviour } from "../patch.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
 import { standardLimits } from "../behaviour/limits.ts";
-import { standardBatches } from "../behaviour/other-endpoints.ts";
+import { standardBatches } from "../behaviour/batches.ts";
 import { virtualEpochMs } from "../clock.ts";
 import { testServer, type TestCall, type TestServer } from "./test-server.ts";
 import { webhookTranscript } from "./webhook-transcript.ts";

@@ -1,6 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { type Header, runsAgent } from "../behaviour/transport.ts";
+import type { Header } from "../behaviour/transport.ts";
+import { runsAgent } from "../endpoint.ts";
 import {
   anchoredWindow,
   fixedWindow,

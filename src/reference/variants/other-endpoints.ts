@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { fieldError } from "../behaviour/errors.ts";
-import { usedPercent } from "../behaviour/webhooks.ts";
+import { usedPercent } from "../behaviour/alerts.ts";
 import { setField } from "../json-edit.ts";
 import {
   always,

@@ -4,7 +4,8 @@ import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { findingName } from "../model/finding-text.ts";
-import { type FlakyCheck, flakyNights, type OpenFailure, type PairsOfNights } from "./across-nights.ts";
+import type { PairsOfNights } from "./pairs-of-nights.ts";
+import { type FlakyCheck, flakinessWindowNights, type OpenFailure } from "./finding-history.ts";
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
 import type { TrialId } from "../model/load-results.ts";
@@ -55,7 +56,7 @@ const baselineProposal = ({ check, instance }: FlakyCheck): string => {
 };
 
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
-  `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
+  `changed ${formatCount(flips, "time")} in the last ${flakinessWindowNights} nights, broken on ${broken} of ${nights}`;
 
 function suiteChangeLines(change: SuiteChange | null): string[] {
   if (change === null) return [];

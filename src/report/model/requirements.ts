@@ -1,4 +1,4 @@
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import {
   countsIn,

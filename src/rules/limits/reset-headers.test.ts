@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { RequestSample, Sample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
-import { groupByWindow, judgeTimeLeft, resetMismatch, resetMismatchInRun, type ResponseTime } from "./reset-headers.ts";
+import {
+  groupByWindow,
+  judgeTimeLeft,
+  resetMismatch,
+  resetMismatchInRun,
+  type ResponseTimeBounds,
+} from "./reset-headers.ts";
 
 const reset = 1_800_000_060;
 const answerAt = (atSeconds: number, values: Partial<RequestSample> = {}): RequestSample => {
@@ -50,8 +56,8 @@ describe("the time left", () => {
 
 const now = 1_800_000_000;
 /** A response that was made half a second after a whole second, on both clocks. */
-const onTime: ResponseTime = { tookSeconds: 0.5, ours: { fromSeconds: now + 0.2, toSeconds: now + 0.7 } };
-const skewed = (seconds: number): ResponseTime => ({
+const onTime: ResponseTimeBounds = { tookSeconds: 0.5, ours: { fromSeconds: now + 0.2, toSeconds: now + 0.7 } };
+const skewed = (seconds: number): ResponseTimeBounds => ({
   tookSeconds: 0.5,
   ours: { fromSeconds: now + 0.2 + seconds, toSeconds: now + 0.7 + seconds },
 });
@@ -63,7 +69,7 @@ const kindOf = (expected: string | null | undefined): string => {
 };
 
 describe("a reset reported in two ways agrees by `Date` or by our own clock", () => {
-  it.each<[name: string, values: Parameters<typeof resetMismatch>[0], time: ResponseTime, kind: string]>([
+  it.each<[name: string, values: Parameters<typeof resetMismatch>[0], time: ResponseTimeBounds, kind: string]>([
     ["both clocks right", right, onTime, "agrees"],
     ["`Date` lags by 5 s", { ...right, date: now - 5 }, onTime, "agrees"],
     ["`Date` lags by 30 s", { ...right, date: now - 30 }, onTime, "agrees"],

@@ -54,7 +54,7 @@ export function judgeTimeLeft<A extends RequestSample>(
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
 /** Duration and times of a request, to estimate when the server created the response. */
-export interface ResponseTime {
+export interface ResponseTimeBounds {
   /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
   /**
@@ -77,7 +77,7 @@ const maxSkewSeconds = 300;
 /** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined` if a header is missing. */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
-  { tookSeconds, ours }: ResponseTime,
+  { tookSeconds, ours }: ResponseTimeBounds,
 ): string | null | undefined {
   if (reset === null || resetAfter === null || (date === null && ours === null)) return undefined;
   const now = reset - resetAfter;

@@ -106,7 +106,7 @@ export const startIsFirst: StreamRule = {
   }),
 };
 
-export const oneEnd: StreamRule = {
+export const exactlyOneEnd: StreamRule = {
   clause: "SSE-5",
   expected: "exactly one of `done` and `error`, and nothing after it",
   judge: onlyKnownNames(({ sequence, isOver }) => {
@@ -134,4 +134,4 @@ function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }
 
-export const streamRules: readonly StreamRule[] = [eventNames, startIsFirst, oneEnd, chunksBetween];
+export const streamRules: readonly StreamRule[] = [eventNames, startIsFirst, exactlyOneEnd, chunksBetween];

@@ -15,7 +15,7 @@ import {
   type TargetKey,
   usableKeys,
 } from "../../target/target.ts";
-import { includesThisMachine } from "../../target/source-address.ts";
+import { inclusionOfThisMachine } from "../../target/source-address.ts";
 import { limitsOf } from "./key-limits.ts";
 
 export interface TierUnderTest {
@@ -31,7 +31,7 @@ const keyKinds = {
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
   readOnly: (key) => !key.expired && key.scope !== null,
   oneAgent: (key) => !key.expired && key.agents !== null,
-  elsewhere: (key) => !key.expired && key.allowedIps !== null && includesThisMachine(key.allowedIps) !== "included",
+  elsewhere: (key) => !key.expired && key.allowedIps !== null && inclusionOfThisMachine(key.allowedIps) !== "included",
   nearQuota: (key) => !key.expired && (key.nearQuota || key.tokensPerMonth !== null),
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;

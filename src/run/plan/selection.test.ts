@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../base/line.ts";
 import { check, suite } from "../judge/check.ts";
 import { holds } from "../judge/finding.ts";
 import { probe } from "../probe.ts";

@@ -1,7 +1,7 @@
 import { countsIn, newestRequirements, type RequirementSet } from "../../spec/clause.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { isProfile, type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
-import { line, UsageError } from "../../base/errors.ts";
+import { line, UsageError } from "../../base/line.ts";
 import type { RunBounds } from "./bounds.ts";
 import { type Check, type Suite, filterChecks } from "../judge/check.ts";
 import type { Messages } from "../skip-reason.ts";

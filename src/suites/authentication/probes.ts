@@ -10,20 +10,18 @@ import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import {
-  alteredAuthorizations,
-  alteredKeyKinds,
-  neverIssuedKey,
-  type Fixtures,
-  firstSuccessOn,
-  prepareFixtures,
   createRequestSender,
   type EndpointRequest,
+  firstSuccessOn,
+  type Fixtures,
   type KeyRequest,
   type KeyRequests,
+  prepareFixtures,
   requestFor,
-  sendToEndpoints,
   type RequestSender,
+  sendToEndpoints,
 } from "../shared/key-requests/send-requests.ts";
+import { alteredAuthorizations, alteredKeyKinds, neverIssuedKey } from "../shared/key-requests/altered-keys.ts";
 import { acceptingEndpoints, keyExpectations } from "../shared/key-requests/key-checks.ts";
 import { isSuccess } from "../shared/response.ts";
 

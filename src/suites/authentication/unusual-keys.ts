@@ -3,13 +3,8 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import {
-  createRequestSender,
-  exchangeOn,
-  neverIssuedKey,
-  prefixOf,
-  prepareFixtures,
-} from "../shared/key-requests/send-requests.ts";
+import { createRequestSender, exchangeOn, prepareFixtures } from "../shared/key-requests/send-requests.ts";
+import { neverIssuedKey, prefixOf } from "../shared/key-requests/altered-keys.ts";
 import { judgeRefusal } from "../shared/key-requests/key-checks.ts";
 import { describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { unauthenticatedSent } from "./probes.ts";

@@ -1,13 +1,5 @@
-import {
-  bodyJson,
-  type ClientCall,
-  type CommandRun,
-  headerValues,
-  requestHeaderValues,
-  requestIdentity,
-  requestTarget,
-  type StreamEvent,
-} from "../../evidence/exchange.ts";
+import { bodyJson, headerValues, requestHeaderValues, type StreamEvent } from "../../evidence/exchange.ts";
+import { type ClientCall, type CommandRun, requestIdentity, requestTarget } from "../../evidence/client-call.ts";
 import { clientProbe } from "../../run/probe.ts";
 import type { ClientSession } from "../../run/party-session.ts";
 import { headerNames } from "../../spec/headers.ts";

@@ -1,5 +1,6 @@
 import { isObject, tryParseJson } from "../../base/json.ts";
-import { requestHeaderValues, requestTarget } from "../../evidence/exchange.ts";
+import { requestHeaderValues } from "../../evidence/exchange.ts";
+import { requestTarget } from "../../evidence/client-call.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { JudgedId } from "../../spec/clauses.ts";

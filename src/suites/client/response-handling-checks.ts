@@ -1,6 +1,7 @@
 import { getPath } from "../../base/json.ts";
 import { is2xx } from "../../base/http.ts";
-import { bodyJson, type CommandEnd, requestTarget } from "../../evidence/exchange.ts";
+import { bodyJson } from "../../evidence/exchange.ts";
+import { type CommandEnd, requestTarget } from "../../evidence/client-call.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";

@@ -2,7 +2,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { Target } from "../../target/target.ts";
 import { neededRows, type CoverageReach } from "./plan.ts";
-import { isRejectedKeyKind } from "./reach.ts";
+import { isRejectedKeyKind } from "./missing-settings.ts";
 import { rowsOfGroups } from "./triples.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";

@@ -5,7 +5,7 @@ import type { LimitTest } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
-import { type PairCounts, expectedPairs, type PlannedRun } from "./account.ts";
+import { type PairCounts, expectedPairs, type PlannedRun } from "./count-pairs.ts";
 import { reachOf } from "./plan.ts";
 
 const clock = { advance: () => Promise.resolve(), settleMs: 0, agentsFollow: true };

@@ -7,8 +7,8 @@ import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { hasFields, withoutOwnFields } from "../../target/own-request.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointsAtRequestPath } from "../shared/all-exchanges.ts";
-import { neverIssuedKey, replaceLastCharacter } from "../shared/key-requests/send-requests.ts";
-import { agentOfRole, keyOfKind } from "./reach.ts";
+import { neverIssuedKey, replaceLastCharacter } from "../shared/key-requests/altered-keys.ts";
+import { agentOfRole, keyOfKind } from "./missing-settings.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
 

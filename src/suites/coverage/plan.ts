@@ -12,7 +12,7 @@ import {
 } from "../../spec/dimensions.ts";
 import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { validKeyKinds, missingFor } from "./reach.ts";
+import { validKeyKinds, missingFor } from "./missing-settings.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));

@@ -17,9 +17,9 @@ import { type Fixtures, prepareFixtures, statedFixtures } from "../shared/key-re
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
-import { countPairs, needsOfLeftOut, noResponseNeed, type PairCounts } from "./account.ts";
+import { countPairs, needsOfLeftOut, noResponseNeed, type PairCounts } from "./count-pairs.ts";
 import { reachOf, rowsInState } from "./plan.ts";
-import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
+import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./missing-settings.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
 /** A generated request: its chosen values (`row`) and its exchange. */

@@ -3,15 +3,9 @@ import type { SendOptions } from "../../run/send/send-guard.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Row } from "../../base/covering-array.ts";
 import type { RoleAssignment, Target } from "../../target/target.ts";
-import {
-  neverIssuedKey,
-  prefixOf,
-  replaceLastCharacter,
-  type Fixtures,
-  type EndpointRequest,
-  requestFor,
-} from "../shared/key-requests/send-requests.ts";
-import { agentOfRole } from "./reach.ts";
+import { type EndpointRequest, type Fixtures, requestFor } from "../shared/key-requests/send-requests.ts";
+import { neverIssuedKey, prefixOf, replaceLastCharacter } from "../shared/key-requests/altered-keys.ts";
+import { agentOfRole } from "./missing-settings.ts";
 
 export interface RequestParts {
   readonly target: Target;

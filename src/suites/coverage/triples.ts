@@ -2,7 +2,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
-import { validKeyKinds, missingFor } from "./reach.ts";
+import { validKeyKinds, missingFor } from "./missing-settings.ts";
 
 interface RowGroup {
   readonly endpoints: readonly string[];

@@ -13,7 +13,7 @@ import {
 } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { checkFields, fieldMatrix } from "../shared/cases.ts";
-import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
+import { maxExecutionMs, durationUnitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { fieldMismatch, negativeQuantity, hasZone, isTimestamp } from "../../rules/bodies/fields.ts";
 import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
@@ -79,7 +79,7 @@ const completedData = checkEvery(
       }),
     judge: ({ root, tookMs }) =>
       fieldMismatch("completed", "HOOK-17", root) ??
-      unitMismatch("data.execution_time", getPath(root, "data", "execution_time"), tookMs),
+      durationUnitMismatch("data.execution_time", getPath(root, "data", "execution_time"), tookMs),
     whenEmpty: unproven("no `agent.completed` came"),
   },
 );

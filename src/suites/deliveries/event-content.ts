@@ -12,7 +12,7 @@ import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probe
 import { type AllDeliveries, eventIdOf, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import { isIP } from "node:net";
-import { isListed, isPublic } from "../../target/source-address.ts";
+import { isListed, isPublicAddress } from "../../target/source-address.ts";
 
 const deliveriesOfAgent = ({ webhooks, deliveries }: InvokedWithWebhooks): Delivery[] =>
   withoutPings(
@@ -135,11 +135,11 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;
-  const isTranslated = found.every(({ subject }) => !isPublic(subject.address));
+  const isTranslated = found.every(({ subject }) => !isPublicAddress(subject.address));
   return hasPublicUrl === true || (isTranslated && sources.addresses.every(isPublicEntry));
 }
 
-const isPublicEntry = (entry: string): boolean => isPublic(entry.split("/", 1)[0] ?? "");
+const isPublicEntry = (entry: string): boolean => isPublicAddress(entry.split("/", 1)[0] ?? "");
 
 const sourceHeader = "`webhooks.sourceHeader` in the target file: the header in which the tunnel passes on the address";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { invokedLinesCheck } from "../stream/late-parameters.ts";
+import { invokedLinesCheck } from "../stream/line-feeds.ts";
 import { unusualInvokeChecks } from "../stream/unusual-bodies.ts";
 import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
@@ -28,7 +28,7 @@ import {
   judgeCombined,
   judgeRejection,
 } from "../shared/acceptance.ts";
-import { judgeDuration, type TimedExchange, unitMismatch } from "../shared/durations.ts";
+import { judgeDuration, type TimedExchange, durationUnitMismatch } from "../shared/durations.ts";
 import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
 import {
@@ -63,7 +63,7 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
       members: ({ all }) => bodyCases("invoke", all, isSuccess),
       judge: ({ root, tookMs }) =>
         clause === "INV-4"
-          ? unitMismatch("metadata.execution_time", getPath(root, "metadata", "execution_time"), tookMs)
+          ? durationUnitMismatch("metadata.execution_time", getPath(root, "metadata", "execution_time"), tookMs)
           : null,
       whenEmpty: ({ invoked: { exchange } }) =>
         missingBody(exchange) ?? unproven("the object that should have the fields is missing"),

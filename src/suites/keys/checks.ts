@@ -23,7 +23,8 @@ import { indirectKeyChecks } from "./indirect-use.ts";
 import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
 import { shapeChecks } from "./other-shapes.ts";
-import { signedUseChecks, spellingChecksOfKeys } from "./bypass-attempts.ts";
+import { spellingChecksOfKeys } from "./path-spellings.ts";
+import { signedUseChecks } from "./signed-use.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,

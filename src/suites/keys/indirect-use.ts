@@ -9,14 +9,14 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { sendSigned } from "../authentication/signing.ts";
 import {
-  neverIssuedKey,
-  prepareFixtures,
   createRequestSender,
-  type KeyRequests,
-  requestFor,
   exchangeOn,
+  type KeyRequests,
+  prepareFixtures,
+  requestFor,
   successesOn,
 } from "../shared/key-requests/send-requests.ts";
+import { neverIssuedKey } from "../shared/key-requests/altered-keys.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { judgeRefusal } from "../shared/key-requests/key-checks.ts";
 import { batchSubmitted, startedId } from "../operations/probes.ts";

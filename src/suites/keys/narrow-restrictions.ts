@@ -3,7 +3,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { agentIds } from "../../run/discovery/discover-target.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { includesThisMachine } from "../../target/source-address.ts";
+import { inclusionOfThisMachine } from "../../target/source-address.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { TargetKey } from "../../target/target.ts";
 import {
@@ -107,7 +107,7 @@ export const everyOtherAddressKeyTried = probe(
 );
 
 const isOfOtherAddress = ({ expired, allowedIps }: TargetKey): boolean =>
-  !expired && allowedIps !== null && includesThisMachine(allowedIps) === "not included";
+  !expired && allowedIps !== null && inclusionOfThisMachine(allowedIps) === "not included";
 
 export const narrowRestrictionChecks: readonly Check[] = [
   check(

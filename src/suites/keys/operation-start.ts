@@ -7,7 +7,8 @@ import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { TargetKey } from "../../target/target.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { batchSubmitted, type BatchSubmitted, fillAgentId } from "../operations/probes.ts";
-import { exchangeOn, type KeyRequests, neverIssuedKey } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn, type KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { neverIssuedKey } from "../shared/key-requests/altered-keys.ts";
 import {
   codeOf,
   describeStatus,

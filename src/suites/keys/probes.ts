@@ -4,17 +4,17 @@ import { defaultQuery, agentIds } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { includesThisMachine } from "../../target/source-address.ts";
+import { inclusionOfThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import {
-  sendToEndpoints,
   createRequestSender,
   firstSuccessOn,
+  idleWebhook,
   type KeyRequests,
   prepareFixtures,
-  idleWebhook,
-  prefixOf,
+  sendToEndpoints,
 } from "../shared/key-requests/send-requests.ts";
+import { prefixOf } from "../shared/key-requests/altered-keys.ts";
 import { keyExpectations } from "../shared/key-requests/key-checks.ts";
 import { isSuccess, wasRejected } from "../shared/response.ts";
 
@@ -236,7 +236,7 @@ export const otherAddressKeyTried = probe(
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
-    const mayBeListed = includesThisMachine(key.allowedIps ?? []) === "unknown";
+    const mayBeListed = inclusionOfThisMachine(key.allowedIps ?? []) === "unknown";
     return { requests, claimed, isDirect: target.isDirect, mayBeListed };
   },
 );

@@ -91,7 +91,7 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
  * Usage can show tokens of earlier requests late. Only a usage count above `accountedTokens` certainly includes tokens
  * of the batch.
  */
-export function judgeBatchBeyond(
+export function judgeBatchBeyondQuota(
   batched: BatchBeyondQuota | null | undefined,
   what: keyof typeof starts,
   accountedTokens: number | null,

@@ -23,7 +23,8 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
 import { defaultTimeoutCheck, timedOutInvokesCheck } from "./timeouts.ts";
 import { everyEndpointCheck, everyTraitCheck, healthBurstCheck } from "./every-endpoint.ts";
-import { everyKeyCountedCheck, everyRetryCheck } from "./every-key.ts";
+import { everyKeyCountedCheck } from "./every-key.ts";
+import { everyRetryCheck } from "./every-retry.ts";
 import { hourExhausted, type HourExhausted, judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-probe.ts";
 import {
   excessPercentOf,
@@ -42,7 +43,7 @@ import { nextMonthCheck } from "./next-month.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
-import { resumedSlotsCheck } from "../stream/late-parameters.ts";
+import { resumedSlotsCheck } from "../stream/resumed-streams.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";

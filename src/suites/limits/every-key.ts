@@ -1,13 +1,12 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { isHourLimit, isMinuteLimit } from "../../rules/limits/header-rules.ts";
-import { isAdmitted, isRefused, type Sample } from "../../rules/limits/sample.ts";
+import { isHourLimit } from "../../rules/limits/header-rules.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
 import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
 
 /** Minimum number of consecutive requests to judge. Fewer requests prove nothing. */
 const minInRow = 4;
@@ -64,46 +63,3 @@ export const everyKeyCountedCheck: Check = check("HDR-12", allSamples, judgeEver
   as: "every key",
   since: "1.2",
 });
-
-/** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ slightly from ours. */
-const slackSeconds = 2;
-
-/** Whether a rate limit refused the request, not the concurrency limit or the month's tokens. */
-const isRateRefusal = (sample: Sample, limits: TierLimits): boolean =>
-  isRefused(sample) &&
-  sample.remaining === 0 &&
-  (isHourLimit(sample.limit, limits) || isMinuteLimit(sample.limit, limits));
-
-function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples) {
-  if (limits === null) return [];
-  const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
-  return placed.flatMap(({ sample: refusal, isAfterAll, isBeforeNext }, index) => {
-    const after = placed[index + 1];
-    const seconds = refusal.retryAfterSeconds;
-    if (after === undefined || seconds === null || !isAfterAll || !isBeforeNext) return [];
-    const { sample: next } = after;
-    if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, all.hasClock).min < seconds + slackSeconds)
-      return [];
-    return mayCountBetween(all, refusal, next) ? [] : [{ refusal, next }];
-  });
-}
-
-/** Judges LIM-13: once `retry_after` has passed, the target admits the next request. */
-export function judgeEveryRetry(all: AllSamples): Finding<never> {
-  let count = 0;
-  for (const key of all.keys) {
-    for (const { refusal, next } of retriedRefusals(key, all)) {
-      if (key.limits !== null && isRateRefusal(next, key.limits)) {
-        const passed = elapsedSeconds(refusal, next, all.hasClock).min;
-        return breach(
-          `a request is admitted after \`retry_after\`, ${refusal.retryAfterSeconds} s`,
-          `429, ${Math.floor(passed)} s after the refusal and with no request in between (${refusal.id}, ${next.id}, key ${key.key})`,
-        );
-      }
-      count += 1;
-    }
-  }
-  return count > 0 ? holds() : inapplicable("no key was left alone for the `retry_after` of a refusal");
-}
-
-export const everyRetryCheck = check("LIM-13", allSamples, judgeEveryRetry, { as: "every refusal", since: "1.2" });

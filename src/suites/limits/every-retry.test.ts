@@ -4,7 +4,7 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { AllSamples } from "../headers/probes.ts";
-import { judgeEveryRetry } from "./every-key.ts";
+import { judgeEveryRetry } from "./every-retry.ts";
 
 let count = 0;
 

@@ -11,7 +11,13 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { eventsOf } from "../stream/events.ts";
-import { type BatchBeyondQuota, isRefusal, judgeBatchBeyond, submitBatchBeyond, tokensIn } from "./beyond-quota.ts";
+import {
+  type BatchBeyondQuota,
+  isRefusal,
+  judgeBatchBeyondQuota,
+  submitBatchBeyond,
+  tokensIn,
+} from "./beyond-quota.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 
 export interface QuotaCall {
@@ -197,7 +203,7 @@ function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
 }
 
 const checkBatchBeyond = (as: string, what: "batch" | "operation", of: "batched" | "started"): Check =>
-  check("LIM-19", quotaExhausted, (found) => judgeBatchBeyond(found[of], what, accountedTokens(found)), {
+  check("LIM-19", quotaExhausted, (found) => judgeBatchBeyondQuota(found[of], what, accountedTokens(found)), {
     as,
     since: "1.2",
   });

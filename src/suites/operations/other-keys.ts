@@ -3,7 +3,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests, mainKey } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import { includesThisMachine } from "../../target/source-address.ts";
+import { inclusionOfThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { isLifeOver } from "../keys/probes.ts";
 import { operationStartTried } from "../keys/operation-start.ts";
@@ -95,7 +95,7 @@ function keysOfOtherKinds(target: Target): TargetKey[] {
 }
 
 function mayStart({ expired, scope, allowedIps, nearQuota, tokensPerMonth }: TargetKey): boolean {
-  const isFromHere = allowedIps === null || includesThisMachine(allowedIps) === "included";
+  const isFromHere = allowedIps === null || inclusionOfThisMachine(allowedIps) === "included";
   return !expired && scope === null && isFromHere && !nearQuota && tokensPerMonth === null;
 }
 

@@ -9,7 +9,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { eventsOfType, eventTypeOf } from "../deliveries/events.ts";
 import { allDeliveries, timingOutWithWebhooks } from "../deliveries/probes.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { streamTimeMismatch, unitMismatch } from "../shared/durations.ts";
+import { streamTimeMismatch, durationUnitMismatch } from "../shared/durations.ts";
 import { hasStatus, outcomeOf, reportedTokens, isComplete } from "../shared/response.ts";
 import { eventsOf, isEventStream, readEvents } from "../stream/events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
@@ -167,7 +167,7 @@ export const deliveryRelations = [
     judge: ({ first, second, tookMs }) => {
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
-      if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
+      if (!isWholeStream(first)) return durationUnitMismatch("data.execution_time", seconds, tookMs);
       // The server can notice the end of the stream late. Therefore, `execution_time` is allowed to last until the
       // delivery.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;

@@ -59,7 +59,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
-export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
+export function durationUnitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
   if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
     expected: `\`${field}\`, in seconds`,

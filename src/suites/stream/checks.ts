@@ -24,7 +24,9 @@ import {
   describeSequence,
   textOf,
 } from "./events.ts";
-import { lateParameterChecks, pacedTimesCheck } from "./late-parameters.ts";
+import { streamedLinesCheck } from "./line-feeds.ts";
+import { resumedStreamChecks } from "./resumed-streams.ts";
+import { delayedStreamTimesCheck } from "./delayed-streams.ts";
 import { failureChecks, missingStream } from "./failures.ts";
 import {
   everyStream,
@@ -148,7 +150,8 @@ export const stream = suite("Stream", [
   check("SSE-22", together, judgeFeature("delay"), { as: "stream_delay_ms" }),
   check("SSE-22", together, judgeFeature("size"), { as: "chunk_size" }),
   check("SSE-22", together, judgeFeature("unknownKeys"), { as: "unknown keys" }),
-  ...lateParameterChecks,
+  streamedLinesCheck,
+  ...resumedStreamChecks,
   ...unusualStreamChecks,
   observe("SSE-23", { plain: streamed, other: streamedFromTwo }, ({ plain, other }) =>
     compareStreams(
@@ -258,7 +261,7 @@ export const stream = suite("Stream", [
     observed(`\`Accept: application/json\` gets ${describeKind(exchange)}`),
   ),
   ...streamCornerChecks,
-  pacedTimesCheck,
+  delayedStreamTimesCheck,
 ]);
 
 /** A shorter stream does not show whether the server sends events one by one. */

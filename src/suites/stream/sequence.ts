@@ -2,8 +2,8 @@ import { formatValue } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { eventNames, isKnownName, oneEnd, startIsFirst, type StreamRule } from "../../rules/streams/streams.ts";
-import { unitMismatch } from "../shared/durations.ts";
+import { eventNames, isKnownName, exactlyOneEnd, startIsFirst, type StreamRule } from "../../rules/streams/streams.ts";
+import { durationUnitMismatch } from "../shared/durations.ts";
 import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
@@ -53,7 +53,7 @@ const checkField = (clause: keyof typeof fieldClauses): Check => {
       noun: "events",
       members: (evidence) => eventCases(evidence.allExchanges, wellNamedStreams(evidence), name),
       judge: ({ root, tookMs }) =>
-        clause === "SSE-14" ? unitMismatch("execution_time", root["execution_time"], tookMs) : null,
+        clause === "SSE-14" ? durationUnitMismatch("execution_time", root["execution_time"], tookMs) : null,
       whenEmpty: unproven(`there is no \`${name}\` event with readable data`),
     },
   );
@@ -124,7 +124,7 @@ export const sequenceChecks = [
   check(
     "SSE-5",
     streams,
-    judgeByRule(oneEnd, (exchange) => `${describeSequence(exchange)} (${outcomeOf(exchange)})`),
+    judgeByRule(exactlyOneEnd, (exchange) => `${describeSequence(exchange)} (${outcomeOf(exchange)})`),
   ),
   checkField("SSE-7"),
   checkField("SSE-8"),

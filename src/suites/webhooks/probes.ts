@@ -167,7 +167,7 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   return found ?? (answering === agent ? null : (answering ?? null));
 }
 
-export interface MalformedWebhooks {
+export interface WebhookForms {
   readonly numberAsUrl: Exchange;
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
@@ -185,7 +185,7 @@ export const malformedWebhooks = probe(
     creates: { webhooks: 4 },
     createsFew: { webhooks: 1 },
   },
-  async ({ client, given: { receiver }, target }): Promise<MalformedWebhooks> => {
+  async ({ client, given: { receiver }, target }): Promise<WebhookForms> => {
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
     const valid = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };

@@ -4,7 +4,7 @@ import { sendToParent } from "../../../base/spawn-module.ts";
 import { type Network, proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
-import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../sample-collector.ts";
+import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../second-counts.ts";
 import { type Flow, type KeyRole, requestCount } from "../../scenarios.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { TrafficShape } from "../../scenarios.ts";
 import { sample } from "../../testing/samples.ts";
-import { createSampleCollector } from "../../sample-collector.ts";
+import { createSampleCollector } from "../../second-counts.ts";
 import { sendInShape } from "./with-undici.ts";
 
 const never = new AbortController().signal;

@@ -7,7 +7,7 @@ import { streamShapeOf, tokensOfDone } from "../../../rules/streams/streams.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../../evidence/load-evidence.ts";
 import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
-import type { SampleCollector } from "../../sample-collector.ts";
+import type { SampleCollector } from "../../second-counts.ts";
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { PreparedRequest } from "./request.ts";
 

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
-import { hideKeys } from "../../../base/errors.ts";
+import { hideKeys } from "../../../base/line.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 import { builtBinary, findK6 } from "./binary.ts";

@@ -7,7 +7,7 @@ import {
   type StreamSummary,
 } from "../../../evidence/load-evidence.ts";
 import { toMicroseconds } from "../../load-sample.ts";
-import { type CollectedSamples, createSampleCollector } from "../../sample-collector.ts";
+import { type CollectedSamples, createSampleCollector } from "../../second-counts.ts";
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 

@@ -6,7 +6,7 @@ import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
-import type { RequestCounts } from "../../sample-collector.ts";
+import type { RequestCounts } from "../../second-counts.ts";
 import { requestCount, type Scenario } from "../../scenarios.ts";
 import { stopReason } from "../../target-watch.ts";
 import { findK6 } from "./binary.ts";

@@ -3,16 +3,9 @@ import type { Comparison, Regression } from "../../compare/comparison.ts";
 import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
-import {
-  documentOf,
-  type FlakyCheck,
-  flakyChecksOf,
-  nightBaseline,
-  type OpenFailure,
-  openFailures,
-  pairsOfNights,
-  type PairsOfNights,
-} from "../across-nights.ts";
+import { documentOf, nightBaseline } from "../night-baseline.ts";
+import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
+import { type FlakyCheck, flakyChecksOf, type OpenFailure, openFailures } from "../finding-history.ts";
 import {
   countsCaveat,
   type Night,

@@ -4,7 +4,7 @@ import { newestRequirements } from "../../../spec/clause.ts";
 import type { Night } from "../night.ts";
 import { noChanges, replayNights, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./tables.ts";
-import { openFailures } from "../across-nights.ts";
+import { openFailures } from "../finding-history.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replayNights(

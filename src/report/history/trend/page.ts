@@ -6,14 +6,8 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
-import {
-  flakyChecksOf,
-  flakyNights,
-  type OpenFailure,
-  openFailures,
-  pairsOfNights,
-  type PairsOfNights,
-} from "../across-nights.ts";
+import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
+import { flakyChecksOf, flakinessWindowNights, type OpenFailure, openFailures } from "../finding-history.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { streamingCharts } from "./streaming-charts.ts";
@@ -80,8 +74,8 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
     flaky.length > 0 &&
     pageSection("flaky", "Flaky checks", [
       html`<p>
-        They changed between passing and broken three times or more within the last ${flakyNights} nights. They fail a
-        night like any other check.
+        They changed between passing and broken three times or more within the last ${flakinessWindowNights} nights.
+        They fail a night like any other check.
       </p>`,
       flakyTable(flaky, nights),
     ])

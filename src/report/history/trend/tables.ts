@@ -7,7 +7,8 @@ import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/finding.ts";
-import type { FlakyCheck, OpenFailure, PairsOfNights } from "../across-nights.ts";
+import type { PairsOfNights } from "../pairs-of-nights.ts";
+import type { FlakyCheck, OpenFailure } from "../finding-history.ts";
 import { formatDate } from "./charts.ts";
 
 const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${formatDate(iso)}</time>`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { truncated, swapLetterCase, lengthenKey, neverIssuedKey, replaceLastCharacter } from "./send-requests.ts";
+import { lengthenKey, neverIssuedKey, replaceLastCharacter, swapLetterCase, truncated } from "./altered-keys.ts";
 
 const bytes = (text: string, coding: "base64" | "hex" = "base64"): string => Buffer.from(text, coding).toString("hex");
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
-import { keyForUrl, missingFor } from "./reach.ts";
+import { keyForUrl, missingFor } from "./missing-settings.ts";
 
 const main = aKey({ name: "main", key: "pk_main", tier: "pro" });
 const spare = aKey({ name: "spare", key: "pk_spare", tier: "free" });

@@ -7,7 +7,7 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { countPairs, neededForLimit, noResponseNeed } from "./account.ts";
+import { countPairs, neededForLimit, noResponseNeed } from "./count-pairs.ts";
 import { clausesOfPair } from "./clauses-of-pairs.ts";
 import { allPairs, type CutPairs, reachOf } from "./plan.ts";
 

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
-import { signedUseChecks, spellingChecksOfKeys } from "./bypass-attempts.ts";
+import { spellingChecksOfKeys } from "./path-spellings.ts";
+import { signedUseChecks } from "./signed-use.ts";
 
 const suite = { title: "Keys", checks: [...spellingChecksOfKeys, ...signedUseChecks] };
 const kind = "a read-only key";

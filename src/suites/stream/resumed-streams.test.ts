@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { chunk, event, exchange, start, streamed } from "../testing/evidence.ts";
-import { judgePacedTimes } from "./late-parameters.ts";
+import { judgePacedTimes } from "./delayed-streams.ts";
 
 const delaysMs = [50, 110, 150] as const;
 

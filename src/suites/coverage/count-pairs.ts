@@ -9,7 +9,7 @@ import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { allPairs, type CutPairs, mergeCuts, type CoverageReach, reachOf, rowsInState } from "./plan.ts";
-import { missingFor } from "./reach.ts";
+import { missingFor } from "./missing-settings.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
 interface PairBitmap {

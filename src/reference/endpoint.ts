@@ -1,0 +1,30 @@
+/** The endpoint that a request calls; `unknown` if the document does not define the path or method. */
+export type Endpoint =
+  | "invoke"
+  | "stream"
+  | "health"
+  | "list"
+  | "usage"
+  | "createWebhook"
+  | "listDeliveries"
+  | "webhookMetrics"
+  | "createAlert"
+  | "keyUsage"
+  | "checkOperation"
+  | "batch"
+  | "startOperation"
+  | "execute"
+  | "describeAgent"
+  | "unknown"
+  | "description"
+  | "clock"
+  | "control";
+
+/** Whether only this server has the endpoint. Such endpoints need no key and have no limits. */
+export function isServerOwn(endpoint: Endpoint): boolean {
+  return endpoint === "description" || endpoint === "clock" || endpoint === "control";
+}
+
+const agentEndpoints: ReadonlySet<Endpoint> = new Set(["invoke", "stream", "execute", "batch", "startOperation"]);
+
+export const runsAgent = (endpoint: Endpoint): boolean => agentEndpoints.has(endpoint);

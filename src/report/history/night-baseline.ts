@@ -1,0 +1,100 @@
+import type { Night, NightFinding } from "./night.ts";
+import { findingKey } from "../model/finding-text.ts";
+import { isExercised } from "../model/finding.ts";
+import type { ReportDocument } from "../model/report.ts";
+import { totalsOf } from "../model/verdict.ts";
+
+const lookbackNights = 14;
+
+/** Converts a night to a report without load metrics, so that two nights can be compared like two reports. */
+export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
+  const { suite, target, started, finished, verdict, stopped, requests, unselected, pairs } = night;
+  return {
+    report: {
+      format: "agent-hosting-conformance/report/1",
+      suite,
+      target,
+      started,
+      finished,
+      durationMs: Math.max(0, Date.parse(finished) - Date.parse(started)),
+      requests,
+      waitedMs: 0,
+      verdict,
+      ...(stopped === undefined ? {} : { stopped }),
+      totals: totalsOf(findings),
+      findings,
+      ...(pairs === undefined ? {} : { pairs }),
+      upcoming: [],
+      created: [],
+      unselected,
+      untestable: [],
+    },
+    evidence: null,
+    load: new Map(),
+  };
+}
+
+/**
+ * Returns the earlier findings to compare with tonight's findings. A check that is skipped for a single night, e.g. by
+ * a rate limit, counts as unchanged.
+ */
+export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
+  const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
+  const last = recent.at(-1);
+  if (last === undefined || tonight.findings.length === 0) return null;
+  const findingOn = createFindingLookup(recent.toReversed());
+  const keys = new Set(tonight.findings.map(findingKey));
+  const compared = tonight.findings.flatMap(
+    (finding) =>
+      (finding.outcome === "skipped"
+        ? findingBeforeSkip(finding, findingOn)
+        : latestJudgedFinding(finding, findingOn)) ?? [],
+  );
+  // A run that was stopped early did not reach every check. Therefore, only a complete run can have lost findings.
+  const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
+  return documentOf(last, [...compared, ...gone]);
+}
+
+const lostFindings = (
+  before: Night | undefined,
+  findingOn: FindingOnNight,
+  tonight: ReadonlySet<string>,
+): readonly NightFinding[] =>
+  (before?.findings ?? []).filter((finding) => {
+    const key = findingKey(finding);
+    const earlier = findingOn(2, key);
+    const isLost = isExercised(finding) && earlier !== undefined && isExercised(earlier);
+    return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
+  });
+
+type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
+
+function createFindingLookup(newestFirst: readonly Night[]): FindingOnNight {
+  const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
+  return (at, key) => {
+    const known =
+      byNight.get(at) ?? new Map(newestFirst[at]?.findings.map((finding) => [findingKey(finding), finding]));
+    byNight.set(at, known);
+    return known.get(key);
+  };
+}
+
+function latestJudgedFinding(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
+  const key = findingKey(finding);
+  let first: NightFinding | undefined;
+  for (let at = 0; at < lookbackNights; at += 1) {
+    const row = findingOn(at, key);
+    first ??= row;
+    if (row !== undefined && (isExercised(row) || !isExercised(finding))) return row;
+  }
+  return first;
+}
+
+function findingBeforeSkip(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
+  const key = findingKey(finding);
+  const [last, two, three] = [findingOn(0, key), findingOn(1, key), findingOn(2, key)];
+  if (last === undefined) return undefined;
+  if (isExercised(last)) return finding;
+  const isGone = two !== undefined && three !== undefined && isExercised(two) && isExercised(three);
+  return isGone ? two : last;
+}

@@ -33,6 +33,10 @@ it("prefers the tokens of a key to those of its tier, and counts the key as one 
   expect(limitsOf(small, target)).toEqual({ ...publishedTiers.free, tokensPerMonth: 200 });
   expect(resolveNeeds(["keys.nearQuota"], target)).toEqual({ kind: "given", given: { "keys.nearQuota": small } });
   expect(usableKeys(target)).toEqual([]);
+  const near = aKey({ name: "near", tier: "free", nearQuota: true });
+  expect(resolveNeeds(["keys.nearQuota"], { ...target, keys: { small, near } })).toMatchObject({
+    given: { "keys.nearQuota": near },
+  });
 });
 
 it("signs with the secret of the key that needs signatures, else with the target's", () => {

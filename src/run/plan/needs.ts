@@ -94,6 +94,7 @@ const resolverByNeed = {
     "keys",
     (kind) => (target) => Object.values(target.keys).find(keyKinds[kind]) ?? null,
   ),
+  "keys.nearQuota": keyNearQuota,
   ...resolversByName(webhookEvents, "triggers", (event) => (target) => target.triggers[event] ?? null),
   "keys.second": secondKey,
   clock: (target) => target.clock,
@@ -116,6 +117,12 @@ export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
+}
+
+/** Prefers a key that the target file marks: another key with few tokens a month may still have most of them. */
+function keyNearQuota(target: Target): TargetKey | null {
+  const keys = Object.values(target.keys).filter(keyKinds.nearQuota);
+  return keys.find(({ nearQuota }) => nearQuota) ?? keys[0] ?? null;
 }
 
 function secondKey(target: Target): TargetKey | null {

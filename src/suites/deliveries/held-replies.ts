@@ -36,21 +36,25 @@ export async function replyAfter(
 }
 
 /**
- * Like {@link replyAfter}, but adds the longest event-loop delay to the result. The sender can have waited that much
- * longer.
+ * Like {@link replyAfter}, but adds what the sender can have waited longer: the longest event-loop delay, and each
+ * advance of the test clock between the invoke and the delivery. On a busy machine, a delivery can be under way then.
  */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
-  time: RunClock,
-  moves: TimeSpan[],
+  {
+    time,
+    moves,
+    invokedClockMs,
+  }: { readonly time: RunClock; readonly moves: TimeSpan[]; readonly invokedClockMs: number },
 ): Promise<number | null> {
   const delays = monitorEventLoopDelay({ resolution: delayResolutionMs });
   delays.enable();
   const heldForMs = await replyAfter(ms, opened, time, moves);
   delays.disable();
   const delayMs = Math.max(0, delays.max / 1e6 - delayResolutionMs);
-  return heldForMs === null ? null : heldForMs + delayMs;
+  const [first] = opened.address.deliveries();
+  return heldForMs === null || first === undefined ? null : heldForMs + delayMs + first.clockMs - invokedClockMs;
 }
 
 const delayResolutionMs = 10;

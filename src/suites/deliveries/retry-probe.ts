@@ -129,7 +129,8 @@ export const failingReceivers = probe(
     const arrive = async (webhooks: readonly OpenedWebhook[]): Promise<boolean> =>
       isSuccess(invoked) && (await awaitFirstDeliveries(webhooks, unanswered, time));
     const isHeld = held !== undefined && (await arrive(created.filter((each) => each === held)));
-    const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, time, moves);
+    const holding = { time, moves, invokedClockMs: invoked.clockMs };
+    const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, holding);
     const haveArrived = (isHeld || held === undefined) && (await arrive(created));
     const lateMs =
       late === undefined || silent === undefined

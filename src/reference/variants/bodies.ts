@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { hourMs } from "../../base/duration.ts";
+import { dayMs, hourMs } from "../../base/duration.ts";
 import { isObject } from "../../base/json.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
 import type { Header } from "../behaviour/transport.ts";
@@ -275,6 +275,13 @@ const usageVariants = variants("Resources / Usage report", {
   "usage-of-minute": variant("`requests` reports the minute.").by((base) => ({
     usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }),
   })),
+  "period-as-ordinal-date": variant("`period` is a day by its number in the year.").by(
+    usageBody.change("period", (time) => {
+      const [year = ""] = String(time).split("-", 1);
+      const day = 1 + Math.floor((Date.parse(String(time)) - Date.parse(year)) / dayMs);
+      return `${year}-${String(day).padStart(3, "0")}T00:00:00Z`;
+    }),
+  ),
   "period-of-hour": variant("`period` is the start of the hour, with an offset.").by(
     usageBody((body, { nowMs }) =>
       setField(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),

@@ -33,6 +33,9 @@ const deliveredEventVariants = variants("Resources / Webhook delivery event", {
   "event-ids-of-uuid": variant("Events have UUIDs.").by(() => ({
     eventId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
   })),
+  "event-created-in-basic-form": variant("`created` is in the basic form, with a decimal comma.").by(
+    eventBody.change("created", (at) => new Date(String(at)).toISOString().replaceAll(/[-:]/g, "").replace(".", ",")),
+  ),
   "event-created-with-offset": variant("`created` has microseconds and the offset +00:00.").by(
     eventBody.change("created", (time) => String(time).replace("Z", "000+00:00")),
   ),

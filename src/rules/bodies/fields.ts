@@ -9,32 +9,7 @@ import {
   rowsOf,
   stepsOfPath,
 } from "../../spec/fields.ts";
-
-const extendedForm =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-const basicForm = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
-
-/** Whether a text is an ISO 8601 date, or date and time, of a day that exists. The zone is optional. */
-export function isTimestamp(text: string): boolean {
-  const found = extendedForm.exec(text) ?? basicForm.exec(text);
-  if (found === null) return false;
-  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));
-  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  return (
-    date.getUTCMonth() + 1 === month &&
-    date.getUTCDate() === day &&
-    (hour ?? 0) < 25 &&
-    (minute ?? 0) < 60 &&
-    (second ?? 0) < 61
-  );
-}
-
-export const hasZone = (text: string): boolean => (extendedForm.exec(text) ?? basicForm.exec(text))?.[7] !== undefined;
-
-/**
- * Returns the Unix ms of e.g. `2030-02-05T10:00:00`; `NaN` if `Date.parse` fails. Assumes UTC if the zone is missing.
- */
-export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);
+import { hasZone, isTimestamp } from "./timestamps.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 

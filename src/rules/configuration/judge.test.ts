@@ -68,6 +68,8 @@ describe("judging a configuration file", () => {
     ["another type of authentication", { ...minimal, auth_settings: { type: "oauth" } }],
     ["a time in the basic form", { ...minimal, created_at: "20260105T080000" }],
     ["a date alone", { ...minimal, created_at: "2026-01-05" }],
+    ["an ordinal date", { ...minimal, created_at: "2026-005T08:00" }],
+    ["a week date", { ...minimal, created_at: "2026-W02-1T08:00:00" }],
     ["an id of any form", { ...minimal, agent_id: "Ünïque id/7" }],
     ["a timeout in a string", { ...minimal, deployment: { timeout: "45" } }],
     ["memory of another unit", { ...minimal, deployment: { memory: "1.5 Gi" } }],

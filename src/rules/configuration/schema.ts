@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { webhookEvents } from "../../spec/events-and-errors.ts";
-import { hasZone, isTimestamp } from "../bodies/fields.ts";
+import { hasZone, isTimestamp } from "../bodies/timestamps.ts";
 
 // Error messages in this file complete the sentence "expected …".
 
@@ -11,7 +11,7 @@ const object = "an object";
 const localTime = "an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00";
 const createdAt = z
   .string(localTime)
-  .regex(/^[\d-]{8,10}([Tt ][\d:.,]+)?$/, { error: localTime, abort: true })
+  .regex(/^[\dWw-]{7,10}([Tt ][\d:.,]+)?$/, { error: localTime, abort: true })
   .refine((written) => isTimestamp(written) && !hasZone(written), localTime);
 
 // The document gives the unit of this field but no type, so a string with a number passes, too.

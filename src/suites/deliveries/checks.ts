@@ -15,7 +15,8 @@ import { breach, type Finding, holds, observed, type Unproven, unproven } from "
 import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { maxExecutionMs, durationUnitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { fieldMismatch, negativeQuantity, hasZone, isTimestamp } from "../../rules/bodies/fields.ts";
+import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
+import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";

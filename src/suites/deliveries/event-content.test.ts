@@ -70,6 +70,12 @@ describe("the date of an event", () => {
     ["2026-03-04T06:06:07Z", 0, "breach"],
     ["2026-03-04T06:06:07Z", 3_600_000, "holds"],
     ["1970-01-01T00:00:00Z", 3_600_000, "breach"],
+    ["2026-03-04T05:06:07,905Z", 0, "holds"],
+    ["20260304T050607,123Z", 0, "holds"],
+    ["20260304T060607,123Z", 0, "breach"],
+    ["2026-W10-3T05:06:07Z", 0, "holds"],
+    ["2026-063T06:06:07Z", 0, "breach"],
+    ["2026-03-04T05Z", 0, "unproven"],
     ["soon", 0, "unproven"],
   ])("%s, with a clock offset of %i ms: %s", (created, clockMs, expected) => {
     expect(judgeCreatedTime(evidenceWith({ created }, clockMs)).kind).toBe(expected);

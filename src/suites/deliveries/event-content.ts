@@ -2,7 +2,7 @@ import { formatValue, getPath } from "../../base/json.ts";
 import { decodedSegment } from "../../base/http.ts";
 import { type Delivery, deliveryHeaderValues, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";
+import { instantMsOf } from "../../rules/bodies/timestamps.ts";
 import { dateSeconds } from "../../rules/limits/sample.ts";
 import { type Check, checkEvery, type ClauseCase, observe } from "../../run/judge/check.ts";
 import { breach, exempt, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
@@ -45,9 +45,8 @@ export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> 
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {
     const text = getPath(deliveryJson(delivery), "created");
-    return typeof text === "string" && isTimestamp(text) && !Number.isNaN(unixMsOf(text))
-      ? [{ text, atMs: unixMsOf(text), delivery }]
-      : [];
+    const atMs = instantMsOf(text);
+    return Number.isNaN(atMs) ? [] : [{ text, atMs, delivery }];
   });
   if (dates.length === 0 || created.length === 0)
     return unproven("no delivery has a readable `created`, or no response has a `Date` header");

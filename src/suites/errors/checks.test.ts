@@ -136,6 +136,8 @@ describe("errors of a limit", () => {
     ["ERR-16", "Unix seconds", "breach", [rateLimitB({ ...soon, reset_at: 1_772_600_797 })]],
     ["ERR-16", "no timestamp", "breach", [rateLimitB({ ...soon, reset_at: "soon" })]],
     ["ERR-16", "yesterday", "breach", [rateLimitB({ ...soon, reset_at: "2026-03-03T05:06:37Z" })]],
+    ["ERR-16", "yesterday, as a week date", "breach", [rateLimitB({ ...soon, reset_at: "2026-W10-2T05:06:37Z" })]],
+    ["ERR-16", "the day of the year", "form-b", [rateLimitB({ ...soon, reset_at: "2026-063T05:06:37Z" })]],
     ["ERR-16", "an hour too late", "breach", [rateLimitB({ ...soon, reset_at: "2026-03-04T06:06:37Z" })]],
     [
       "ERR-16",

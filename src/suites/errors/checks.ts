@@ -42,7 +42,7 @@ import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from 
 import { headerNames } from "../../spec/headers.ts";
 import { dateSeconds, nowByReset, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { formatValue, getPath, isObject, tryParseJson } from "../../base/json.ts";
-import { isTimestamp } from "../../rules/bodies/fields.ts";
+import { hasZone, instantMsOf, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import {
   endpointOf,
   errorResponses,
@@ -190,9 +190,9 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   if (resetAt === undefined) return null;
   if (typeof resetAt !== "string" || !isTimestamp(resetAt))
     return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
-  const atSeconds = Date.parse(resetAt) / 1000;
+  const atSeconds = instantMsOf(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
-  if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
+  if (!hasZone(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||

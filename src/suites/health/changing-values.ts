@@ -1,6 +1,6 @@
 import { formatValue, getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/fields.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven, inapplicable } from "../../run/judge/finding.ts";
 import { needsMoreTime } from "../../run/skip-reason.ts";

@@ -9,7 +9,7 @@ const suite = { title: "Health", checks: [lastRequestCheck] };
 const startSeconds = Date.parse("2026-03-04T05:00:00Z") / 1000;
 
 /** A report some minutes after the start, with a `last_request`. */
-const report = (minutes: number, lastRequest: string): Exchange =>
+const report = (minutes: number, lastRequest: string, fields: object = {}): Exchange =>
   exchange({
     method: "GET",
     path: "/agents/echo/health",
@@ -19,7 +19,7 @@ const report = (minutes: number, lastRequest: string): Exchange =>
       ["X-RateLimit-Reset", String(startSeconds + minutes * 60 + 30)],
       ["X-RateLimit-Reset-After", "30"],
     ],
-    json: { status: "healthy", checks: {}, last_request: lastRequest },
+    json: { status: "healthy", checks: {}, last_request: lastRequest, ...fields },
   });
 
 it.each<[string, Exchange[], string]>([
@@ -32,6 +32,28 @@ it.each<[string, Exchange[], string]>([
     [report(0, "2026-03-04T02:59:00Z"), report(60, "2026-03-04T03:59:00Z")],
     "breach",
   ],
+  [
+    "is that of another deployment",
+    [
+      report(0, "2026-03-04T02:59:00Z", { deployment_id: "dep_1" }),
+      report(60, "2026-03-04T03:59:00Z", { deployment_id: "dep_2" }),
+    ],
+    "holds",
+  ],
+  [
+    "has changed between reports of one deployment, to a time hours before",
+    [
+      report(0, "2026-03-04T02:59:00Z", { deployment_id: "dep_1" }),
+      report(30, "2026-03-04T05:29:00Z", { deployment_id: "dep_2" }),
+      report(60, "2026-03-04T03:59:00Z", { deployment_id: "dep_1" }),
+    ],
+    "breach",
+  ],
+  ["is ahead of the report, with a decimal comma", [report(0, "2026-03-04T07:00:00,5Z")], "breach"],
+  ["is ahead of the report, in the basic form", [report(0, "20260304T070000Z")], "breach"],
+  ["is a week date", [report(0, "2026-W10-3T04:59:00Z")], "holds"],
+  ["is cut to the hour", [report(0, "2026-03-04T04Z"), report(50, "2026-03-04T05Z")], "unproven"],
+  ["is no timestamp", [report(0, "yesterday")], "unproven"],
   ["has no zone", [report(0, "2026-03-04T07:00:00")], "inapplicable"],
 ])("a `last_request` that %s", (_, exchanges, expected) => {
   expect(judgeBy(suite, "HLT-9/time of a request", { exchanges, validKeys: [] }).kind).toBe(expected);

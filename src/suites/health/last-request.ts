@@ -1,10 +1,10 @@
 import { minuteMs } from "../../base/duration.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/fields.ts";
+import { hasZone, instantMsOf } from "../../rules/bodies/timestamps.ts";
 import { dateSeconds, nowByReset } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 
 // This file finds `last_request` values in local time that are wrongly labelled as UTC.
@@ -25,12 +25,17 @@ interface Report {
 function reportOf(exchange: Exchange): Report[] {
   const text = getPath(bodyJson(exchange), "last_request");
   const byReset = nowByReset(exchange);
-  if (typeof text !== "string" || !isTimestamp(text) || !/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text)) return [];
+  const lastMs = instantMsOf(text);
+  if (Number.isNaN(lastMs) || !hasZone(String(text))) return [];
   // Skips a report that lacks `Reset` or `Reset-After`. Its `Date` can come from a proxy with another clock.
   if (byReset === null) return [];
   const clocksMs = [byReset, dateSeconds(exchange) ?? byReset].map((each) => each * 1000);
-  return [{ exchange, lastMs: Date.parse(text), earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
+  return [{ exchange, lastMs, earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
+
+/** Each deployment of an agent can have its own `last_request`. An agent's reports can come from several of them. */
+const sourceOf = ({ exchange }: Report): string =>
+  JSON.stringify([agentInPath(exchange), getPath(bodyJson(exchange), "deployment_id")]);
 
 /**
  * Judges that `last_request` is not after the health report that contains it. If `last_request` has increased, the new
@@ -38,10 +43,14 @@ function reportOf(exchange: Exchange): Report[] {
  */
 function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
-    ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), ({ exchange }) =>
-      agentInPath(exchange),
-    ).values(),
+    ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), sourceOf).values(),
   ]);
+  const isUnreadable = (each: Exchange): boolean => {
+    const value = getPath(bodyJson(each), "last_request") ?? null;
+    return value !== null && Number.isNaN(instantMsOf(value));
+  };
+  if (groups.length === 0 && successesOf(all, "health").some(isUnreadable))
+    return unproven("no report has a `last_request` that states a minute");
   if (groups.length === 0) return inapplicable("no health report has `last_request` and rate-limit headers");
   for (const reports of groups)
     for (const [at, report] of reports.entries()) {

@@ -1,6 +1,7 @@
 import { dayMs, hourMs } from "../../base/duration.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds } from "../../rules/limits/sample.ts";
+import { unixMsOf } from "../../rules/bodies/timestamps.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
@@ -68,7 +69,7 @@ const minMonthMs = 27 * dayMs;
 function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];
   const isSteady = readings.filter(isSuccess).every((each) => periodIn(each) === period);
-  if (isSteady && Date.parse(String(laterPeriod)) - Date.parse(String(period)) >= minMonthMs) return true;
+  if (isSteady && unixMsOf(String(laterPeriod)) - unixMsOf(String(period)) >= minMonthMs) return true;
   const [seconds, laterSeconds] = [retryAfterSeconds(before.invoked), retryAfterSeconds(after.invoked)];
   return seconds !== null && laterSeconds !== null && Math.abs(seconds - laterSeconds) * 1000 > hourMs;
 }

@@ -2,7 +2,7 @@ import { is2xx } from "../../base/http.ts";
 import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { isTimestamp, unixMsOf } from "../../rules/bodies/fields.ts";
+import { instantMsOf, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -116,17 +116,13 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
+const createdMsOf = (delivery: Delivery): number => instantMsOf(getPath(deliveryJson(delivery), "created"));
+
 /**
- * Whether `agent.completed` was created no later than `agent.timeout`. A later `agent.completed` is legal, because an
- * agent can finish after its timeout.
+ * Returns by how many milliseconds `agent.completed` was created after `agent.timeout`; `NaN` if a time is unknown. A
+ * later `agent.completed` is legal, because an agent can finish after its timeout.
  */
-function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
-  const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
-    const created = getPath(deliveryJson(each), "created");
-    return isText(created) ? unixMsOf(created) : NaN;
-  });
-  return completedMs <= timeoutMs;
-}
+const lateByMs = (completed: Delivery, timeout: Delivery): number => createdMsOf(completed) - createdMsOf(timeout);
 
 /** Judges that a timed-out execution is not reported as completed. Ignores a 504, which a gateway may send. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
@@ -136,17 +132,19 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
   if (timeouts.length === 0) return unproven("no `agent.timeout` came; see HOOK-10");
   const ends = eventsOfType(arrived.deliveries, "agent.completed").flatMap((completed) =>
     timeouts
-      .filter((timeout) => isOfTimeout(completed, timeout, invoked) && isBeforeTimeout(completed, timeout))
-      .map((timeout) => [timeout, completed] as const),
+      .filter((timeout) => isOfTimeout(completed, timeout, invoked))
+      .map((timeout) => ({ pair: [timeout, completed] as const, lateMs: lateByMs(completed, timeout) })),
   );
-  const [found] = ends;
-  return found === undefined
-    ? holds()
-    : breach(
-        "`agent.timeout` alone, as the response is 500",
-        "also `agent.completed` of the same execution, created no later",
-        ...found,
-      );
+  const found = ends.find(({ lateMs }) => lateMs <= 0);
+  if (found !== undefined)
+    return breach(
+      "`agent.timeout` alone, as the response is 500",
+      "also `agent.completed` of the same execution, created no later",
+      ...found.pair,
+    );
+  return ends.some(({ lateMs }) => Number.isNaN(lateMs))
+    ? unproven("an event of the execution has no readable `created`")
+    : holds();
 }
 
 export const deliveryRelations = [

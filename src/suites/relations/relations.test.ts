@@ -160,7 +160,7 @@ describe("an execution that timed out", () => {
     ["after a gateway had sent it twice", crash, [timeoutOf(), completed({ request_id: "r2" })], "holds"],
     ["before its agent ended nonetheless", crash, [timeoutAt("2026-03-04T05:06:06.9Z"), completed()], "holds"],
     ["after it had completed", crash, [timeoutAt("2026-03-04T05:06:08Z"), completed()], "breach"],
-    ["at an unknown time", crash, [timeoutAt(undefined), completed()], "holds"],
+    ["at an unknown time", crash, [timeoutAt(undefined), completed()], "unproven"],
     [
       "while an agent with the same query completed",
       crash,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/fields.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";

@@ -1,0 +1,68 @@
+import { dayMs, hourMs, minuteMs } from "../../base/duration.ts";
+
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
+
+/** Creates the pattern of a calendar, ordinal or week date. A time can follow, and after it a zone. */
+const formWith = (dash: string, colon: string, separator: string): RegExp =>
+  new RegExp(
+    String.raw`^(\d{4})${dash}(?:(\d\d)${dash}(\d\d)|(\d{3})|W(\d\d)${dash}([1-7]))` +
+      String.raw`(?:${separator}(\d\d)(?:${colon}(\d\d)(?:${colon}(\d\d))?)?([.,]\d+)?` +
+      String.raw`(Z|([+-])(\d\d)(?:(?:${colon}|)(\d\d))?)?)?$`,
+    "i",
+  );
+
+const extendedForm = formWith("-", ":", "[T ]");
+const basicForm = formWith("", "", "T");
+
+/** Finds the parts of a text in ISO 8601. A text of digits alone has none, because it could be Unix seconds. */
+const partsOf = (text: string): RegExpExecArray | null =>
+  /^\d+$/.test(text) ? null : (extendedForm.exec(text) ?? basicForm.exec(text));
+
+const utcDate = (year: number, month: number, day: number): Date =>
+  new Date(new Date(0).setUTCFullYear(year, month - 1, day));
+
+/** Returns the Unix ms at which a day begins in UTC; `NaN` if the calendar has no such day. */
+function dayStartMs(parts: RegExpExecArray): number {
+  const [, year = 0, month = 0, day = 0, dayOfYear = 0, week = 0, weekday = 0] = parts.map(Number);
+  if (parts[2] !== undefined) {
+    const date = utcDate(year, month, day);
+    return date.getUTCMonth() + 1 === month && date.getUTCDate() === day ? date.getTime() : NaN;
+  }
+  if (parts[4] !== undefined) {
+    const date = utcDate(year, 1, dayOfYear);
+    return date.getUTCFullYear() === year ? date.getTime() : NaN;
+  }
+  // Week 1 contains 4 January. A week belongs to the year of its Thursday.
+  const ofFourth = utcDate(year, 1, 4).getUTCDay() || 7;
+  const thursday = utcDate(year, 1, 8 - ofFourth + 7 * (week - 1));
+  return thursday.getUTCFullYear() === year ? thursday.getTime() + (weekday - 4) * dayMs : NaN;
+}
+
+/**
+ * Returns the Unix ms of an ISO 8601 date, or date and time; `NaN` for other texts. Assumes UTC if the zone is missing.
+ * `Date.parse` reads only some of the forms.
+ */
+export function unixMsOf(text: string): number {
+  const parts = partsOf(text);
+  if (parts === null) return NaN;
+  const [hour = 0, minute = 0, second = 0] = parts.slice(7, 10).map((part) => Number(part ?? 0));
+  if (hour > 24 || minute > 59 || second > 60) return NaN;
+  // A fraction belongs to the last unit that is written.
+  const unitMs = parts[9] === undefined ? (parts[8] === undefined ? hourMs : minuteMs) : 1000;
+  const fractionMs = unitMs * Number((parts[10] ?? ".0").replace(",", "."));
+  const zoneMs = Number(parts[13] ?? 0) * hourMs + Number(parts[14] ?? 0) * minuteMs;
+  const localMs = dayStartMs(parts) + hour * hourMs + minute * minuteMs + second * 1000 + fractionMs;
+  return parts[12] === "-" ? localMs + zoneMs : localMs - zoneMs;
+}
+
+/** Whether a text is an ISO 8601 date, or date and time, of a day that exists. The zone is optional. */
+export const isTimestamp = (text: string): boolean => !Number.isNaN(unixMsOf(text));
+
+export const hasZone = (text: string): boolean => partsOf(text)?.[11] !== undefined;
+
+/**
+ * Returns the Unix ms of a timestamp for comparison with a clock; `NaN` if the value is none, or is coarser than a
+ * minute. A time such as `2030-02-05T10Z` can be an hour old.
+ */
+export const instantMsOf = (value: unknown): number =>
+  typeof value === "string" && partsOf(value)?.[8] !== undefined ? unixMsOf(value) : NaN;

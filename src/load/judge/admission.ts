@@ -10,8 +10,9 @@ import {
   judgeEachKey,
   judgeUnlessOtherBreach,
 } from "./breach-clause.ts";
-import { type KeyFacts, describeRequests, type LoadFacts } from "./facts.ts";
+import { type KeyFacts, describeRequests, type LoadFacts, mayHaveSpentTokens } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type JudgeResult, unproven } from "./finding.ts";
+import { needsTokensPerMonth, tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { isRefused } from "../../rules/limits/sample.ts";
 
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
@@ -22,6 +23,7 @@ const maxWithin =
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     const reached = maxAdmittedWithin(use, windowMs) >= ofLimits(facts);
     if (hasRefusals(use) && reached) return holds(formatCounts(use));
+    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
     return unproven(
       hasRefusals(use)
         ? "refused before this limit was certainly reached"
@@ -33,6 +35,7 @@ const minWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     if (maxAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(formatCounts(use));
+    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
     if (!hasRefusals(use) && hasAdmitted(use))
       return holds(`below the limit nothing was refused: ${formatCounts(use)}`);
     return unproven("an admissible limiter explains the refusals before this limit was certainly reached");

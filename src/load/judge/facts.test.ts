@@ -92,6 +92,34 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
   });
 });
 
+describe("refusals below the limit, of a tier whose tokens a month are not known", () => {
+  const usage = (remaining: number) => ({ tokens: { used: 60 - remaining, limit: 60, remaining } });
+  const custom = { ...limits, tokensPerMonth: null };
+
+  const inTurn = (retryAfterSeconds: number, more: Partial<LoadEvidence>): LoadEvidence => {
+    const requests = [200, 200, 429, 429].map((status, index) => {
+      const sentMs = startMs + index * 3000;
+      const times = { sentMs, headMs: sentMs + 2, endMs: sentMs + 3, date: Math.floor(sentMs / 1000) };
+      const window = { limit: limits.perMinute, remaining: 98, reset: resetSeconds, resetAfter: 60 - index * 3 };
+      return sample({ flow: "burst", status, ...times, ...window, ...(status === 429 && { retryAfterSeconds }) });
+    });
+    const flows = [flow("burst", invoke, { kind: "in turn", requests: 4 })];
+    return evidenceOf(requests, { scenario: "burst", tier: "pro", limits: custom, flows, ...more });
+  };
+
+  it.each<[string, number, Partial<LoadEvidence>, readonly string[]]>([
+    ["are for the tokens if they ask to wait for days", 900_000, {}, []],
+    ["are for the tokens if usage shows none left", 60, { ledger: { before: null, after: usage(0) } }, []],
+    ["break it if usage shows some left", 60, { ledger: { before: null, after: usage(5) } }, ["LIM-2"]],
+    ["break it if the number is known", 900_000, { limits }, ["LIM-2"]],
+  ])("%s", (_, retryAfterSeconds, more, clauses) => {
+    if (scenario === undefined) throw new Error("no scenario burst");
+    const evidence = inTurn(retryAfterSeconds, more);
+    const broken = judgeLoad(evidence, scenario).flatMap(({ kind, clause }) => (kind === "breach" ? [clause] : []));
+    expect(broken).toEqual(clauses);
+  });
+});
+
 describe("a refusal that may be for another limit proves nothing", () => {
   it.each<[string, ReportedBurst]>([
     ["a bucket may have a token in a second", { admitted: 102, retryAfterSeconds: 1 }],

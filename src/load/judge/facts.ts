@@ -13,8 +13,10 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, targetLossIn } from "./target-loss.ts";
 import { historyOf } from "./histories.ts";
+import { asksForTokens } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
+import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { targetTime, type TargetTime, withClockLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
@@ -154,7 +156,7 @@ function keyFactsOf(
   time: TargetTime,
 ): KeyFacts {
   const history = historyOf(key, samples, evidence, time);
-  const options = optionsOf(samples, evidence);
+  const options = optionsOf(key, samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
     // After a refusal, also tries limiters that count refused requests. LIM-16 observes which kind of limiter fits.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
@@ -181,24 +183,35 @@ function keyFactsOf(
 /** The server gets at least this long to free a slot, in real ms. A busy machine can need the time. */
 const minReleaseMs = 50;
 
-function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
+function optionsOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
     // The embedded server needs 0 ms: it frees a slot before it reads the next request.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
-    tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
+    tokensMayBeExhausted: tokensMayBeExhausted(key, sent, evidence),
   };
 }
 
 /** Tokens to assume for a request whose response reports none. Queries of scenarios are short, so this is generous. */
 const maxTokens = 500;
 
-function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
+function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): boolean {
+  const { isFresh, limits } = evidence;
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);
-  if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
+  if (showsTokensSpent(key, evidence)) {
+    if (sent.length === 0) return true;
+  } else if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
+
+/** Whether usage shows no tokens left, of a number that is not known. Usage is read with the main key only. */
+const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boolean =>
+  key === "main" && limits.tokensPerMonth === null && (usageCountIn(ledger?.after, "tokens")?.remaining ?? 1) <= 0;
+
+/** Whether the month's tokens, whose number is not known, may explain refusals of the key. */
+export const mayHaveSpentTokens = ({ key, samples }: KeyFacts, { limits, evidence }: LoadFacts): boolean =>
+  showsTokensSpent(key, evidence) || samples.some((each) => asksForTokens(each, limits));
 
 export function describeRequest(
   sample: SampledRequest,

@@ -9,7 +9,7 @@ import { hasKnownHeaders } from "../load-sample.ts";
 import type { HeadCounts } from "../second-counts.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { cannotBeConcurrency } from "./refusals.ts";
+import { isCertainlyForRate } from "./refusals.ts";
 import { type FlowEndpoint, judgeResponses, judgeSecondCounts } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
@@ -129,13 +129,13 @@ export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
   );
   if (refusals.length === 0) return unproven("no 429 reported `Remaining` of the window that refused");
   const result = judgeResponses(
-    refusals.filter(cannotBeConcurrency(facts)),
+    refusals.filter(isCertainlyForRate(facts)),
     ({ remaining }) =>
       (remaining ?? 0) > 0
         ? { expected: "`X-RateLimit-Remaining: 0` on a 429 for the rate", actual: String(remaining) }
         : null,
     facts,
-    "each refusal may have been for a concurrency slot",
+    "each refusal may have been for a concurrency slot or the month's tokens",
   );
   return result.kind === "breach" && facts.main.judgement().kind === "breach"
     ? unproven("the refusals fit no admissible limiter")

@@ -12,6 +12,7 @@ import {
   outcomeOf,
   type Span,
 } from "../../rules/limits/admission/history.ts";
+import { asksForTokens } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { KeyRole } from "../scenarios.ts";
@@ -60,7 +61,11 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const { speed } = evidence;
   const goesOnMs = sample.left ? maxNoticeMs / speed : 0;
   const lastMs = sample.left ? sample.endMs + goesOnMs : sample.headMs;
-  const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
+  const outcome: DecisionOutcome = asksForTokens(sample, evidence.limits)
+    ? "failed"
+    : isAgentCall(sample)
+      ? outcomeOf(sample)
+      : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
     // The client disconnected before a response, so the server's decision is unknown.

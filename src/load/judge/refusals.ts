@@ -12,9 +12,18 @@ import {
   maxRoundingSeconds,
   minEarlySeconds,
 } from "../../rules/limits/key-history.ts";
+import { asksForTokens } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { judgeEachKey } from "./breach-clause.ts";
-import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
+import {
+  describeRequest,
+  elapsedSeconds,
+  hasCountsOnly,
+  type KeyFacts,
+  keyFactsIn,
+  type LoadFacts,
+  mayHaveSpentTokens,
+} from "./facts.ts";
 import { limitedFlows } from "./validity.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { judgeResponses } from "./responses.ts";
@@ -74,7 +83,7 @@ interface RefusalStreak {
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
-  const isAlone = cannotBeConcurrency(facts);
+  const isAlone = isCertainlyForRate(facts);
   // Whether a refusal comes from a rate limit. A concurrency limit is assumed to answer with a `retry_after` below
   // `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
@@ -82,7 +91,12 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
   let open: { refusals: SampledRequest[]; next: SampledRequest | undefined } | null = null;
   for (const sample of inTurn) {
-    if (isRefused(sample) && isRate(sample) && sample.retryAfterSeconds !== null) {
+    if (
+      isRefused(sample) &&
+      !asksForTokens(sample, facts.limits) &&
+      isRate(sample) &&
+      sample.retryAfterSeconds !== null
+    ) {
       if (open === null) streaks.push((open = { refusals: [], next: undefined }));
       open.refusals.push(sample);
     } else if (open !== null) {
@@ -191,9 +205,12 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-export function cannotBeConcurrency(facts: LoadFacts): (refusal: SampledRequest) => boolean {
+/** Returns whether neither a concurrency slot nor the month's tokens can explain a refusal. */
+export function isCertainlyForRate(facts: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
-    keyFactsIn(facts).map((use) => [use.key as string, notForSlotsOf(use, facts.limits.concurrent)]),
+    keyFactsIn(facts)
+      .filter((use) => !mayHaveSpentTokens(use, facts))
+      .map((use) => [use.key as string, notForSlotsOf(use, facts.limits.concurrent)]),
   );
   return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
 }

@@ -152,13 +152,14 @@ export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, 
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response seems to describe the monthly token limit. No other limit has a `retry_after` above one hour. */
-const isAboutMonthTokens = (
-  { limit, remaining, retryAfterSeconds }: ReportedWindow,
-  limits: TierLimits | null,
-): boolean =>
-  (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
-  (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
+/** Whether a refusal asks to wait for the month's tokens. No other limit has a `retry_after` above one hour. */
+export const waitsForMonth = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
+  (retryAfterSeconds ?? 0) > 3600 + roundingSeconds;
+
+/** Whether a response seems to describe the monthly token limit. */
+const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
+  waitsForMonth(response) ||
+  (response.limit !== null && response.limit === limits?.tokensPerMonth && response.remaining === 0);
 
 type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;
 

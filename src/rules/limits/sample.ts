@@ -9,6 +9,7 @@ import {
   unixSeconds,
   wholeNumber,
 } from "./rate-limit-info.ts";
+import { usageCountIn } from "./usage-report.ts";
 
 /** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
 export interface RequestSample extends RateLimitInfo {
@@ -36,6 +37,8 @@ export interface Sample extends RequestSample {
    * all other requests.
    */
   readonly keyState?: string;
+  /** The response is a usage report that shows no tokens of the month left. Absent for all other responses. */
+  readonly tokensSpent?: true;
 }
 
 export const isAdmitted = ({ status }: Pick<RequestSample, "status">): boolean => is2xx(status);
@@ -85,9 +88,16 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
     status,
     ...(exchange.since === undefined ? {} : { since: exchange.since }),
     ...(exchange.keyState === undefined ? {} : { keyState: exchange.keyState }),
+    ...(showsTokensSpent(exchange) ? { tokensSpent: true } : {}),
     ...readRateLimitInfo(status, answer.kind === "answered" ? answer.headers : [], () => bodyJson(exchange)),
   };
 }
+
+const showsTokensSpent = (exchange: Exchange): boolean =>
+  kindOf(exchange.request) === "usage" &&
+  exchange.answer.kind === "answered" &&
+  is2xx(exchange.answer.status) &&
+  (usageCountIn(bodyJson(exchange), "tokens")?.remaining ?? 1) <= 0;
 
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];

@@ -4,7 +4,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import type { LimitName } from "../../rules/limits/admission/models.ts";
-import { isHourLimit } from "../../rules/limits/header-rules.ts";
+import { isHourLimit, waitsForMonth } from "../../rules/limits/header-rules.ts";
 import {
   breachSide,
   burstMs,
@@ -15,7 +15,8 @@ import {
   isWellBefore,
   minEarlySeconds,
 } from "../../rules/limits/key-history.ts";
-import { isAdmitted, retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { needsTokensPerMonth, refusedForTokens, tokensExplain } from "../../rules/limits/month-tokens.ts";
+import { isAdmitted, retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -28,6 +29,7 @@ import { everyRetryCheck } from "./every-retry.ts";
 import { hourExhausted, type HourExhausted, judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-probe.ts";
 import {
   excessPercentOf,
+  isRefusedForTokens,
   judgeExhaustedWindow,
   judgeKeyHistory,
   maxAdmittedWithin,
@@ -86,6 +88,7 @@ function judgeRetry(retried: TimedRetry | null): Finding<never> {
   const { exchange, saidSeconds, atLeastSeconds } = retried;
   if (isSuccess(exchange)) return holds();
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` got ${outcomeOf(exchange)}`);
+  if (waitsForMonth(sampleOf(exchange))) return unproven(tokensExplain, needsTokensPerMonth);
   if (reportsAllowance(exchange))
     return unproven("the request after `retry_after` got a 429 that reports requests left, so not for the rate");
   return breach(describeAdmission(saidSeconds), `429, ${formatSeconds(atLeastSeconds)} after the refusal`, exchange);
@@ -140,6 +143,7 @@ export const limits = suite("Limits", [
     if (found?.side === "under") return describeBreach(found.judged);
     if (minuteReached(use)) return holds();
     if (use.first.end === "failing") return unprovenByFailures("below");
+    if (isRefusedForTokens(use)) return unproven(tokensExplain, needsTokensPerMonth);
     if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
     return unproven("the agent responds too slowly to exhaust a minute");
   }),
@@ -158,6 +162,7 @@ export const limits = suite("Limits", [
     if (found?.side === "under") return describeBreach(found.judged);
     if (maxAdmittedWithin(hour.samples, hourMs) >= hour.limits.perHour) return holds();
     if (hour.end === "failing") return unprovenByFailures("below");
+    if (isRefusedForTokens(hour)) return unproven(tokensExplain, needsTokensPerMonth);
     return unproven("earlier use of the key, or the month's tokens, may explain the refusals");
   }),
   check("LIM-7", minuteExhausted, (use) => {
@@ -260,6 +265,7 @@ export const limits = suite("Limits", [
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));
     if (refusal === undefined) return unproven("no request was refused with 429");
     if (minuteBreach(use)?.side === "under") return unproven("the refusal came before the limit (LIM-2)");
+    if (refusedForTokens(use.samples, use.limits).has(refusal.id)) return unproven(tokensExplain, needsTokensPerMonth);
     const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);
     if (remaining !== 0 && !minuteReachedBefore(refusal, use))
       return unproven("a slot that was released late, or earlier use of the key, may explain the refusal");

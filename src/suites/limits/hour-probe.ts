@@ -1,6 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs, toleranceMs } from "../../rules/limits/key-history.ts";
+import { refusedForTokens, tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { dateSeconds, isAdmitted, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
@@ -263,6 +264,7 @@ function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
 export function judgeRemainingOfHour(use: HourExhausted, isBroken: boolean): Finding<never> {
   const refusal = use.refused.findLast((each) => hasStatus(each, 429));
   if (refusal === undefined) return inapplicable("no request was refused with 429");
+  if (refusedForTokens(use.samples, use.limits).has(refusal.id)) return inapplicable(tokensExplain);
   const isReached = maxAdmittedWithin(use.samples, hourMs) >= use.limits.perHour;
   if (!isReached || isBroken) return inapplicable("the hour's limit does not explain the refusal");
   const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining);

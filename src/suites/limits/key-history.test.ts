@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
-import type { Sample } from "../../rules/limits/sample.ts";
-import { publishedTiers } from "../../spec/tiers.ts";
+import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { exchange } from "../testing/evidence.ts";
 import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory, tokensMayBeExhausted } from "./key-history.ts";
 
 let count = 0;
@@ -123,6 +124,43 @@ describe("the month's tokens", () => {
   it("may be used up while nothing was admitted after the last refusal", () => {
     expect(tokensMayBeExhausted(used([at(0, 200), at(1, 429)]))).toBe(true);
     expect(tokensMayBeExhausted(used([at(0, 429), at(1, 200)]))).toBe(false);
+  });
+
+  const days = { retryAfterSeconds: 900_000 };
+  const custom = { ...publishedTiers.free, tokensPerMonth: null };
+  const usage = (seconds: number, more: Partial<Sample> = {}): Sample => at(seconds, 200, { kind: "usage", ...more });
+  const spent = (seconds: number): Sample => usage(seconds, { tokensSpent: true });
+
+  it.each<[string, TierLimits, readonly Sample[], string]>([
+    ["asks to wait for days", custom, [at(1, 429, days)], "explained"],
+    ["asks to wait for an hour", custom, [at(1, 429, { retryAfterSeconds: 3600 })], "breach"],
+    ["asks to wait for days, though the quota is known", publishedTiers.free, [at(1, 429, days)], "breach"],
+    ["comes before usage shows none left", custom, [at(1, 429), spent(2)], "explained"],
+    ["comes after usage shows none left", custom, [spent(0), at(1, 429)], "explained"],
+    ["comes with usage that shows some left", custom, [usage(0), at(1, 429), usage(2)], "breach"],
+    ["comes before others used them up", custom, [at(1, 429), at(2, 200), spent(3)], "breach"],
+    [
+      "comes before one that asks for no wait",
+      custom,
+      [at(1, 429, days), at(2, 200), ...later(4000, [at(3, 429)])],
+      "breach",
+    ],
+  ])("of a quota judge a refusal that %s", (_, limits, samples, kind) => {
+    const history = [at(0, 200), ...later(2000, samples), ...later(10_000, [at(2_600_000, 200)])];
+    expect(judgeKeyHistory(used(history, { limits })).kind).toBe(kind);
+  });
+
+  it.each([
+    [0, true],
+    [1, undefined],
+  ])("are seen in a usage report that shows %i left", (remaining, isSpent) => {
+    const json = { tokens: { used: 60 - remaining, limit: 60, remaining } };
+    expect(sampleOf(exchange({ method: "GET", path: "/usage", json })).tokensSpent).toBe(isSpent);
+  });
+
+  it("do not excuse a custom tier that admits too many", () => {
+    const samples = [...times(45, 20, 200), at(20, 429, days)];
+    expect(judgeKeyHistory(used(samples, { limits: custom })).kind).toBe("breach");
   });
 });
 

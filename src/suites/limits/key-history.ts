@@ -25,6 +25,7 @@ import {
   slotReleaseMs,
   toleranceMs,
 } from "../../rules/limits/key-history.ts";
+import { refusedForTokens } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
@@ -112,6 +113,9 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
+export const isRefusedForTokens = ({ samples, limits }: RunKeyHistory): boolean =>
+  refusedForTokens(samples, limits).size > 0;
+
 export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   const judged = judgeKeyHistory(use);
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
@@ -140,8 +144,9 @@ function historyOf(
   clock: "stands" | "runs",
 ): History {
   const countedIds = new Set(countedReadIds);
+  const forTokens = refusedForTokens(samples, history.limits);
   const mayCount = (sample: Sample): boolean =>
-    !countedIds.has(sample.id) && isCountUnknown(sample, countedReadIn(history));
+    forTokens.has(sample.id) || (!countedIds.has(sample.id) && isCountUnknown(sample, countedReadIn(history)));
   return {
     priorUse: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),

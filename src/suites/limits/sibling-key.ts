@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { slotReleaseMs } from "../../rules/limits/key-history.ts";
+import { needsTokensPerMonth, refusedForTokens, tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { tiersUnderTest } from "../../run/plan/needs.ts";
@@ -95,6 +96,7 @@ export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
     );
   }
   if (!hasStatus(after, 429)) return unproven(`the request of the other key got ${outcomeOf(after)}`);
+  if (refusedForTokens(use.samples, use.limits).has(after.id)) return unproven(tokensExplain, needsTokensPerMonth);
   const judged = judgeKeyHistory(use);
   if (judged.kind === "breach" && judged.breach !== "too many admitted")
     return breach(expected, "429, which no use of its own explains", after);

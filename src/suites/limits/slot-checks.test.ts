@@ -13,6 +13,7 @@ const slots = suite("Slots", [...slotChecks, timedOutInvokesCheck]);
 const ok = (): Exchange => exchange();
 const refused = (remaining = 5): Exchange =>
   exchange({ status: 429, headers: [["X-RateLimit-Remaining", String(remaining)]] });
+const refusedForMonth = (): Exchange => exchange({ status: 429, json: { error: { retry_after: 900_000 } } });
 const failed = (): Exchange => exchange({ status: 500 });
 
 const held = (more: Partial<SlotsHeld> = {}): SlotsHeld => ({
@@ -68,6 +69,8 @@ describe("slots held by slow requests", () => {
     ["LIM-17", "a request afterwards is admitted", held(), "holds"],
     ["LIM-17", "a request afterwards finds no slot", held({ after: refused() }), "breach"],
     ["LIM-17", "a request afterwards is refused for the rate", held({ after: refused(0) }), "unproven"],
+    ["LIM-17", "a request afterwards is refused for the month", held({ after: refusedForMonth() }), "unproven"],
+    ["LIM-6", "one is refused for the month", held({ held: [ok(), refusedForMonth()] }), "unproven"],
   ])("%s, %s", (id, _, evidence, kind) => {
     expect(judged(slots, id, evidence)).toBe(kind);
   });

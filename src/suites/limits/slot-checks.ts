@@ -1,4 +1,6 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { waitsForMonth } from "../../rules/limits/header-rules.ts";
+import { needsTokensPerMonth, tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -26,7 +28,8 @@ function unprovenIfRefused(after: Exchange): Finding<never> | null {
   return isSuccess(after) ? null : unproven(`once all had ended, a request still got ${outcomeOf(after)}`);
 }
 
-const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && !isRefusedForRate(each);
+const isRefusedForSlots = (each: Exchange): boolean =>
+  hasStatus(each, 429) && !isRefusedForRate(each) && !waitsForMonth(sampleOf(each));
 
 export const refusals = (exchanges: readonly Exchange[]): Exchange[] =>
   exchanges.filter((each) => hasStatus(each, 429));
@@ -42,7 +45,7 @@ interface TooFew {
 export function judgeTooFew({ concurrent, admitted, refused, after }: TooFew, what: string): Finding<never> {
   const forSlots = refused.filter(isRefusedForSlots);
   if (forSlots.length === 0 || admitted + (refused.length - forSlots.length) >= concurrent)
-    return unproven(`${what} were refused for the rate`);
+    return unproven(`${what} were refused for the rate or the month's tokens`);
   const expected = `${concurrent} ${what} at once are admitted`;
   return unprovenIfRefused(after) ?? breach(expected, `only ${admitted} were`, ...forSlots.slice(0, 1));
 }
@@ -228,5 +231,6 @@ export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
   if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
+  if (waitsForMonth(sampleOf(after))) return unproven(tokensExplain, needsTokensPerMonth);
   return breach(`a request ${when} is admitted: their slots are released`, "429", after);
 }

@@ -217,6 +217,16 @@ describe("a reply", () => {
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "reset" } }]);
   });
 
+  it("is 204 to a delivery that is only counted, whatever was planned", async () => {
+    const receiver = await receiverWith({ storage: { stored: 0, bytes: 0 } });
+    const hook = receiver.open("failing", { secret: null, replies: [{ kind: "status", status: 500 }] });
+    const statuses = new Set<number>();
+    while (hook.droppedCount() === 0) statuses.add((await post(hook.url, "{}")).status);
+    expect([...statuses]).toEqual([500, 204]);
+    expect((await post(hook.url, "a".repeat(50_000))).status).toBe(204);
+    expect(hook.droppedCount()).toBe(2);
+  });
+
   it("stays open for at most 64 senders; the oldest is dropped", async () => {
     const receiver = await receiverWith();
     const hook = receiver.open("silent", { secret: null, replies: [{ kind: "silence" }] });

@@ -177,7 +177,12 @@ async function receiveDelivery(
   { time, ignored, keepOpen, connections }: RequestHandlerContext,
 ): Promise<void> {
   const { socket } = incoming;
-  if (countOnly()) return connections.reject(socket, () => response.writeHead(503).end());
+  if (countOnly()) {
+    connections.mark(socket, "rejected");
+    await skipBody(incoming);
+    // A failure would make a conforming sender repeat the event, and so add to the flood.
+    return connections.reject(socket, () => response.writeHead(204).end());
+  }
   connections.mark(socket, "incomplete");
   const body = await readBody(incoming, hook.secret === null ? [] : [hook.secret, ...hook.otherSecrets]);
   if (body === null) {
@@ -237,6 +242,23 @@ interface ReceivedBody {
 }
 
 export const maxBodyBytes = 2 * 1024 * 1024;
+/** Maximum number of bytes to read of a delivery that is only counted. */
+const maxSkippedBytes = 64 * 1024;
+
+/** Waits until a body has ended, or is longer than `maxSkippedBytes`. Stores nothing. */
+function skipBody(incoming: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  return new Promise((resolve) => {
+    incoming.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= maxSkippedBytes) return;
+      incoming.removeAllListeners("data").pause();
+      resolve();
+    });
+    incoming.on("end", resolve);
+    incoming.on("close", resolve);
+  });
+}
 
 function readBody(incoming: IncomingMessage, secrets: readonly string[]): Promise<ReceivedBody | null> {
   const recorder = recordBody();

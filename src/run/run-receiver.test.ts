@@ -1,10 +1,24 @@
 import { expect, it, onTestFinished } from "vitest";
 
 import { startReceiver } from "../receiver/receiver.ts";
-import { receiverByAttempt } from "./run-receiver.ts";
+import { receiverByAttempt, receiverOnDemand } from "./run-receiver.ts";
+import { aTarget } from "./testing/values.ts";
+
+const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
+
+it("takes deliveries that it did not store for a flood only if executions do not explain them", async () => {
+  const webhooks = { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true, sources: null };
+  const receiver = receiverOnDemand(aTarget("http://127.0.0.1:9/v1", { webhooks }), time);
+  onTestFinished(receiver.close);
+  const hook = (await receiver.open()).open("wildcard", { secret: null, replies: [] });
+  expect(receiver.floodReason(0)).toBeNull();
+  const large = "a".repeat(240 * 1024);
+  while (hook.droppedCount() < 4) await fetch(hook.url, { method: "POST", body: large });
+  expect(receiver.floodReason(1)).toBeNull();
+  expect(receiver.floodReason(0)).toMatch(/deliveries arrived, of which 4 were counted and not stored/);
+});
 
 it("keeps deliveries of an interrupted try apart from those of the next", async () => {
-  const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
   const receiver = await startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time });
   onTestFinished(receiver.close);
   const receiverFor = receiverByAttempt<string>(

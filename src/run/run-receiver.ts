@@ -1,8 +1,8 @@
 import { type Hook, type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
+import type { ReceiverClock } from "../receiver/request-handler.ts";
 import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
-import type { RunClock } from "./time/run-clock.ts";
 
 /** A single attempt to run a probe. If an outage interrupts it, the probe runs again in a new attempt. */
 interface ProbeAttempt {
@@ -40,8 +40,14 @@ export function receiverByAttempt<P>(
   };
 }
 
+/**
+ * Maximum number of deliveries to one address that an execution explains: `agent.invoked` and the event of its end, each
+ * perhaps twice, as receivers should tolerate duplicates.
+ */
+const maxDeliveriesPerExecution = 4;
+
 /** Manages the webhook receiver of a run. The receiver starts when the first probe needs it. */
-export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
+export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverClock) {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
   let isOver = false;
@@ -66,11 +72,16 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Returns a sentence about deliveries that were not stored; `null` if there are none. */
-    floodReason: (): string | null => {
-      const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
+    /**
+     * Returns a sentence about deliveries that were not stored; `null` if there are none, or if the run's own agent
+     * `executions` explain them.
+     */
+    floodReason: (executions: number): string | null => {
+      const dropped = Object.values(opened?.droppedByHook() ?? {});
+      if (dropped.every((count) => count <= maxDeliveriesPerExecution * executions)) return null;
       const arrived = opened?.record().deliveries ?? 0;
-      return dropped === 0 ? null : `${arrived} deliveries arrived, of which ${dropped} were counted and not stored`;
+      const sum = dropped.reduce((total, count) => total + count, 0);
+      return `${arrived} deliveries arrived, of which ${sum} were counted and not stored`;
     },
     /** Gives the open receiver to the caller, who must close it. */
     handOver: (): Receiver | null => {

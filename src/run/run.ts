@@ -205,7 +205,11 @@ async function runProbesAndJudge(
   const disturbed = refused === undefined ? null : describeDisturbance(refused);
   return {
     kind: "judged",
-    stopped: executed.stopped ?? disturbed ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
+    stopped:
+      executed.stopped ??
+      disturbed ??
+      pacer.slowdown.describeUnanswered() ??
+      receiver.floodReason(recorder.executions()),
     ...judgeAndRecord(options, context, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),

@@ -1,5 +1,6 @@
 import { is2xx } from "../../base/http.ts";
-import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, envelopeContent, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
   assignedAgents,
   type RequestRole,
@@ -157,7 +158,7 @@ export async function withWebhookAgent(
   });
   if (target.agents.webhooked !== undefined) return resultWith(null);
   const assigned: ReadonlySet<string> = new Set(assignedAgents(target));
-  const othersIn = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !assigned.has(agent));
+  const unassigned = (agents: readonly string[]): string[] => agents.filter((agent) => !assigned.has(agent));
   const invoke = (agent: string): Promise<Exchange> => {
     const response = client.invoke(agent, { query: defaultQuery });
     pending.push(response);
@@ -168,11 +169,34 @@ export async function withWebhookAgent(
     const known = remembering === undefined || remembering === answering ? [] : [remembering];
     const suitable = await findWebhookAgent(known, invoke, timeouts);
     if (suitable !== null) return suitable;
-    const first = othersIn(discovery.listing);
-    const listed = first.length > 0 ? first : othersIn(await client.send("GET", "/agents?page=1&limit=20"));
-    return findWebhookAgent(listed, invoke, timeouts);
+    const first = unassigned(agentIds(bodyJson(discovery.listing)));
+    return findWebhookAgent(first.length > 0 ? first : await listUnassigned(client, unassigned), invoke, timeouts);
   };
   return resultWith(await orIfSkipped(findAgent(), null, signal));
+}
+
+const maxListedPages = 4;
+
+/**
+ * Reads pages of the agent list until one has agents without a role. A server may put fewer agents on a page than asked
+ * for.
+ */
+async function listUnassigned(
+  client: Client,
+  unassigned: (agents: readonly string[]) => string[],
+): Promise<readonly string[]> {
+  const seen = new Set<string>();
+  for (let page = 1; page <= maxListedPages; page++) {
+    const sender = page === 1 ? client : client.since("1.2");
+    const body = bodyJson(await sender.send("GET", `/agents?page=${page}&limit=20`));
+    const agents = agentIds(body);
+    const found = unassigned(agents);
+    const pages = getPath(envelopeContent(body), "pagination", "pages");
+    const isLast = agents.every((agent) => seen.has(agent)) || (typeof pages === "number" && pages <= page);
+    if (found.length > 0 || isLast) return found;
+    for (const agent of agents) seen.add(agent);
+  }
+  return [];
 }
 
 interface InvokedAgent {

@@ -57,6 +57,10 @@ describe("a listed agent for webhooks", () => {
     path: "/agents",
     json: { data: [{ id: "echo" }, { id: "slow" }, { id: "next" }] },
   });
+  const listed = (agents: readonly string[], pages: number) => ({
+    data: agents.map((id) => ({ id })),
+    pagination: { page: 1, limit: 2, total: 9, pages },
+  });
   const never = Promise.withResolvers<never>().promise;
   const respondsAfter = (tookMs: Readonly<Record<string, number>>): Client => {
     const invoke = async (agent: string) => {
@@ -82,6 +86,39 @@ describe("a listed agent for webhooks", () => {
       timeouts: { nextMs: 1, lastMs: 1 },
     });
     expect(found.target.agents.webhooked).toBe(expected);
+  });
+
+  const many = [["echo", "slow"], ["echo", "minder"], ["next"]];
+  it.each([
+    ["is looked for on no page after one that has it", [["echo", "next"], ["slow"]], 9, 1, "next"],
+    ["is found on a later page if all of the first ones have roles", many, 9, 3, "next"],
+    ["is not found on a page after the last one", many, 2, 2, undefined],
+    ["is not found if every page is the same", [["echo"], ["echo"]], 9, 2, undefined],
+    ["is not found after an empty page", [["echo"], [], ["next"]], 9, 2, undefined],
+    ["is not found after many pages", [["a"], ["b"], ["c"], ["d"], ["next"]], 9, 4, undefined],
+  ])("%s", async (_, lists, pages, read, expected) => {
+    let sent = 0;
+    const client = {
+      ...respondsAfter({}),
+      since: () => client,
+      send: () => Promise.resolve(exchange({ path: "/agents", json: listed(lists[sent++] ?? [], pages) })),
+    } as unknown as Client;
+    const target = aTarget("http://127.0.0.1:9/v1", {
+      agents: {
+        answering: "echo",
+        slow: "slow",
+        degraded: "minder",
+        failing: "a",
+        timingOut: "b",
+        overloaded: "c",
+        unhealthy: "d",
+      },
+    });
+    const first = exchange({ path: "/agents", json: listed(["echo", "slow"], pages) });
+    const discovery = { listing: first, usage: first, health: [], invoked: null };
+    const { signal } = new AbortController();
+    const found = await withWebhookAgent(client, target, discovery, { signal });
+    expect([sent, found.target.agents.webhooked]).toEqual([read, expected]);
   });
 
   it("is not invoked if the remembering agent responds", async () => {

@@ -74,8 +74,8 @@ export interface StorageBounds {
 }
 
 /**
- * Storage for the deliveries of a run. A conforming target has needed 5,500: its deployments were of the agent whose
- * invokes use up the limits.
+ * Storage for the deliveries of a run. A conforming target has needed 5,500, because some webhooks were for the agent
+ * whose invokes use up the limits.
  */
 const runStorage: StorageBounds = { stored: 6000, bytes: 6 * 1024 * 1024 };
 /** Limits of the storage for deliveries during a load. A load causes thousands of deliveries. */

@@ -23,7 +23,7 @@ const maxWithin =
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     const reached = maxAdmittedWithin(use, windowMs) >= ofLimits(facts);
     if (hasRefusals(use) && reached) return holds(formatCounts(use));
-    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
+    if (hasRefusals(use) && mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
     return unproven(
       hasRefusals(use)
         ? "refused before this limit was certainly reached"
@@ -35,9 +35,9 @@ const minWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     if (maxAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(formatCounts(use));
-    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
     if (!hasRefusals(use) && hasAdmitted(use))
       return holds(`below the limit nothing was refused: ${formatCounts(use)}`);
+    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
     return unproven("an admissible limiter explains the refusals before this limit was certainly reached");
   };
 

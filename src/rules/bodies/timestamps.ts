@@ -60,9 +60,11 @@ export const isTimestamp = (text: string): boolean => !Number.isNaN(unixMsOf(tex
 
 export const hasZone = (text: string): boolean => partsOf(text)?.[11] !== undefined;
 
+export const statesSeconds = (text: string): boolean => partsOf(text)?.[9] !== undefined;
+
 /**
- * Returns the Unix ms of a timestamp for comparison with a clock; `NaN` if the value is none, or is coarser than a
- * minute. A time such as `2030-02-05T10Z` can be an hour old.
+ * Returns the Unix ms of a timestamp for comparison with a clock; `NaN` if the value is no timestamp, or is coarser
+ * than a minute. A time such as `2030-02-05T10Z` can be an hour old.
  */
 export const instantMsOf = (value: unknown): number =>
   typeof value === "string" && partsOf(value)?.[8] !== undefined ? unixMsOf(value) : NaN;

@@ -22,7 +22,7 @@ import {
   agentWithoutWebhooks,
 } from "../webhooks/create-webhook.ts";
 import { redirectedHook } from "./events.ts";
-import { awaitFirstDeliveries, awaitFreeSender, replyAfter, replyInTime } from "./held-replies.ts";
+import { awaitFirstDeliveries, awaitFreeSender, replyAfter, replyInTime, startDelayMeter } from "./held-replies.ts";
 import { type CompletedRetries, passSchedule } from "./pass-schedule.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
@@ -121,6 +121,7 @@ export const failingReceivers = probe(
       isLimited ? scriptsForFewRequests : receiverScripts,
     );
     const query = isLimited ? maxBody : { query: `Hello. ${randomUUID()}` };
+    const delays = startDelayMeter();
     const invoked = await client.invoke(agent, query, { noRetry: true });
     const created = Object.values(opened).filter(({ exchange }) => isSuccess(exchange));
     const moves: TimeSpan[] = [];
@@ -129,8 +130,9 @@ export const failingReceivers = probe(
     const arrive = async (webhooks: readonly OpenedWebhook[]): Promise<boolean> =>
       isSuccess(invoked) && (await awaitFirstDeliveries(webhooks, unanswered, time));
     const isHeld = held !== undefined && (await arrive(created.filter((each) => each === held)));
-    const holding = { time, moves, invokedClockMs: invoked.clockMs };
+    const holding = { time, moves, invokedClockMs: invoked.clockMs, delays };
     const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, holding);
+    delays.disable();
     const haveArrived = (isHeld || held === undefined) && (await arrive(created));
     const lateMs =
       late === undefined || silent === undefined

@@ -42,7 +42,7 @@ import { invoked, invokedUnknownAgent, invokedWithNumber, failingInvoked } from 
 import { headerNames } from "../../spec/headers.ts";
 import { dateSeconds, nowByReset, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { formatValue, getPath, isObject, tryParseJson } from "../../base/json.ts";
-import { hasZone, instantMsOf, isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { hasZone, instantMsOf, isTimestamp, statesSeconds } from "../../rules/bodies/timestamps.ts";
 import {
   endpointOf,
   errorResponses,
@@ -192,7 +192,8 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
     return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
   const atSeconds = instantMsOf(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
-  if (!hasZone(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
+  // A time without seconds can be a minute old.
+  if (!hasZone(resetAt) || !statesSeconds(resetAt) || retryAfter === null) return null;
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||

@@ -1,6 +1,6 @@
 import { formatValue, getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { instantMsOf } from "../../rules/bodies/timestamps.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven, inapplicable } from "../../run/judge/finding.ts";
 import { needsMoreTime } from "../../run/skip-reason.ts";
@@ -27,7 +27,7 @@ const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExcha
 
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
-  const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
+  const isReadable = name === "uptime" ? typeof value === "number" : !Number.isNaN(instantMsOf(value));
   return isReadable ? value : undefined;
 }
 

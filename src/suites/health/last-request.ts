@@ -4,7 +4,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { hasZone, instantMsOf } from "../../rules/bodies/timestamps.ts";
 import { dateSeconds, nowByReset } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { agentInPath, allExchanges, type AllExchanges, splitAtReturns, successesOf } from "../shared/all-exchanges.ts";
 
 // This file finds `last_request` values in local time that are wrongly labelled as UTC.
@@ -45,13 +45,8 @@ function judgeLastRequest(all: AllExchanges): Finding<never> {
   const groups = splitAtReturns(successesOf(all, "health"), all).flatMap((each) => [
     ...Map.groupBy(each.toSorted((one, other) => one.sentMs - other.sentMs).flatMap(reportOf), sourceOf).values(),
   ]);
-  const isUnreadable = (each: Exchange): boolean => {
-    const value = getPath(bodyJson(each), "last_request") ?? null;
-    return value !== null && Number.isNaN(instantMsOf(value));
-  };
-  if (groups.length === 0 && successesOf(all, "health").some(isUnreadable))
-    return unproven("no report has a `last_request` that states a minute");
-  if (groups.length === 0) return inapplicable("no health report has `last_request` and rate-limit headers");
+  if (groups.length === 0)
+    return inapplicable("no health report has rate-limit headers and a `last_request` that states a minute");
   for (const reports of groups)
     for (const [at, report] of reports.entries()) {
       const before = reports[at - 1];

@@ -88,7 +88,7 @@ function judgeRetry(retried: TimedRetry | null): Finding<never> {
   const { exchange, saidSeconds, atLeastSeconds } = retried;
   if (isSuccess(exchange)) return holds();
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` got ${outcomeOf(exchange)}`);
-  if (waitsForMonth(sampleOf(exchange))) return unproven(tokensExplain, needsTokensPerMonth);
+  if (waitsForMonth(sampleOf(exchange))) return unproven(tokensExplain);
   if (reportsAllowance(exchange))
     return unproven("the request after `retry_after` got a 429 that reports requests left, so not for the rate");
   return breach(describeAdmission(saidSeconds), `429, ${formatSeconds(atLeastSeconds)} after the refusal`, exchange);

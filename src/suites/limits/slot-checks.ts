@@ -1,6 +1,6 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { waitsForMonth } from "../../rules/limits/header-rules.ts";
-import { needsTokensPerMonth, tokensExplain } from "../../rules/limits/month-tokens.ts";
+import { tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -231,6 +231,6 @@ export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
   if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
-  if (waitsForMonth(sampleOf(after))) return unproven(tokensExplain, needsTokensPerMonth);
+  if (waitsForMonth(sampleOf(after))) return unproven(tokensExplain);
   return breach(`a request ${when} is admitted: their slots are released`, "429", after);
 }

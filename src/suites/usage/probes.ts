@@ -174,7 +174,8 @@ async function accountStream({
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
   await time.passTime(waitBeforeStreamMs, "a stream must come some time after what was sent before it");
-  const isKnownClock = time.agentsFollow || /[.,]\d/.test(String(getPath(bodyJson(before), "last_request")));
+  const isKnownClock =
+    time.agentsFollow || /\d\d:?\d\d:?\d\d[.,]\d/.test(String(getPath(bodyJson(before), "last_request")));
   if (!isKnownClock) await time.sleepReal(extraRealWaitMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;

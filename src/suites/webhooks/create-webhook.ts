@@ -155,7 +155,8 @@ export interface ExpectedDeliveries {
 
 /** Maximum wait for a first delivery. A target may poll its delivery queue only every few seconds. */
 export const maxQueuedMs = 10_000;
-const queueStepMs = 1000;
+/** How far the test clock is advanced each time while a first delivery is awaited. */
+export const queueStepMs = 1000;
 
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;

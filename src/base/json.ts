@@ -32,12 +32,12 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 
-const maxShownChars = 160;
+const maxValueChars = 160;
 
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);
-  return text.length > maxShownChars ? `${text.slice(0, maxShownChars)}…` : text;
+  return text.length > maxValueChars ? `${text.slice(0, maxValueChars)}…` : text;
 }
 
 function shorten(value: unknown): string {

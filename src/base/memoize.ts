@@ -38,9 +38,9 @@ export function memoizeByValue<P extends string | number | boolean | null, V>(
 export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+  const value = make();
+  map.set(key, value);
+  return value;
 }
 
 export function once<V>(compute: () => V): () => V {

@@ -33,9 +33,9 @@ it("prefers the tokens of a key to those of its tier, and counts the key as one 
   expect(limitsOf(small, target)).toEqual({ ...publishedTiers.free, tokensPerMonth: 200 });
   expect(resolveNeeds(["keys.nearQuota"], target)).toEqual({ kind: "given", given: { "keys.nearQuota": small } });
   expect(usableKeys(target)).toEqual([]);
-  const near = aKey({ name: "near", tier: "free", nearQuota: true });
-  expect(resolveNeeds(["keys.nearQuota"], { ...target, keys: { small, near } })).toMatchObject({
-    given: { "keys.nearQuota": near },
+  const marked = aKey({ name: "marked", tier: "free", nearQuota: true });
+  expect(resolveNeeds(["keys.nearQuota"], { ...target, keys: { small, marked } })).toMatchObject({
+    given: { "keys.nearQuota": marked },
   });
 });
 

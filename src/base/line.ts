@@ -62,7 +62,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }
 
-/** An error in the user's input. The message says what is wrong, where, and what to do. The exit code is 2. */
+/** An error in the user's input. Its message names the mistake, the place and a remedy. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageProblem";
   declare readonly message: Line;

@@ -9,7 +9,7 @@ export const newestRequirements: RequirementSet = "1.2";
 /** The newest requirement set. Only this set judges clients, webhook receivers and configuration files. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The requirement set of saved files that do not name one. They were written when 1.0 was the only set. */
+/** The requirement set of saved files that name none: they are older than the second set. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);

@@ -84,7 +84,7 @@ const readReportAt = (path: string, read: (file: string) => ReportDocument): Rep
     () => read(statSync(path).isDirectory() ? join(path, reportFileName) : path),
   );
 
-/** The error for a saved report that contradicts itself, because it was changed after it was written. */
+/** An error for a saved report whose verdict or totals do not follow from its findings. */
 export class ContradictoryReport extends UsageError {}
 
 function readConsistentReport(file: string): Report {

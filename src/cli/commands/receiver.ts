@@ -84,7 +84,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
-/** Returns the judged receiver. If nothing is judged, returns a text for the terminal about what was written. */
+/** Returns the judged receiver, or the text for the terminal if the command only writes files. */
 async function act(work: ReceiverWork): Promise<JudgedTarget | string> {
   switch (work.kind) {
     case "vectors": {

@@ -76,9 +76,10 @@ export const retryAfterSeconds = (exchange: Exchange): number | null => retryAft
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;
+  const kind = kindOf(exchange.request);
   return {
     id: exchange.id,
-    kind: kindOf(exchange.request),
+    kind,
     sentMs: exchange.sentMs,
     headMs: answer.kind === "answered" ? answer.headMs : answer.endMs,
     endMs: answer.endMs,
@@ -88,15 +89,12 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
     status,
     ...(exchange.since === undefined ? {} : { since: exchange.since }),
     ...(exchange.keyState === undefined ? {} : { keyState: exchange.keyState }),
-    ...(showsTokensSpent(exchange) ? { tokensSpent: true } : {}),
+    ...(kind === "usage" && is2xx(status) && showsTokensSpent(exchange) ? { tokensSpent: true } : {}),
     ...readRateLimitInfo(status, answer.kind === "answered" ? answer.headers : [], () => bodyJson(exchange)),
   };
 }
 
 const showsTokensSpent = (exchange: Exchange): boolean =>
-  kindOf(exchange.request) === "usage" &&
-  exchange.answer.kind === "answered" &&
-  is2xx(exchange.answer.status) &&
   (usageCountIn(bodyJson(exchange), "tokens")?.remaining ?? 1) <= 0;
 
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {

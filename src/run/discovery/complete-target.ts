@@ -109,7 +109,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether the agent takes so long that requests sent together overlap. */
+/** Whether the agent is slow enough for requests that are sent together to overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;

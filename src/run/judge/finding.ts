@@ -28,7 +28,7 @@ export interface UncoveredCells {
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** Counts of the judged messages in one cell. `broken`: those that break the clause. */
+/** Counts of the messages that were judged in one cell. `broken` counts those that break the clause. */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;

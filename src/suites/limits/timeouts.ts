@@ -19,7 +19,7 @@ import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess, outcomeOf } fro
 export const maxTimeoutMs = 60_000;
 export const timeoutStepMs = 5000;
 
-/** Filling more concurrency slots than this would run agents too often. */
+/** Keys with a higher concurrency limit are not tested. Filling all their slots would run agents too often. */
 const maxSlots = 4;
 
 export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
@@ -31,14 +31,14 @@ export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; r
     : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
-/** An invoke sent after other executions have ended. It tests whether the target has freed their concurrency slots. */
+/** Invokes sent after other executions have ended, to test whether the target has freed the concurrency slots. */
 export interface InvokeAfterEnds {
   readonly after: Exchange;
-  /** A second invoke, at least 5 s later in the target's time. `null` if `after` got no 429. */
+  /** A second invoke, at least 5 s later on the target's clock. Only sent if `after` got 429; otherwise `null`. */
   readonly later: Exchange | null;
 }
 
-/** Maximum time to free the slots of ended executions, measured on the target's test clock. */
+/** Time that a target may take to free the slots of ended executions, measured on its test clock. */
 const slotReleaseMs = 5000;
 /** Real time to wait after `slotReleaseMs`, because a target can need real time to stop processes. */
 const realSlotReleaseMs = 1500;
@@ -101,7 +101,7 @@ export const invokesTimedOut = probe(
     const sent = Array.from({ length: smallest.slots }, () =>
       own.invoke(given["agents.timingOut"], { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The pacer sometimes sends one invoke at a time. Therefore, the maximum wait is one timeout per invoke.
+    // The harness paces requests, sometimes to one invoke at a time. Thus the maximum wait is one timeout per invoke.
     const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs * smallest.slots, timeoutStepMs);
     return { invokes, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
   },
@@ -128,7 +128,7 @@ interface OverdueInvoke {
 }
 
 const defaultTimeoutSeconds = 30;
-/** Tolerates a timeout that comes up to 10 % early. */
+/** Minimum time until an invoke times out. The default timeout may come up to 10 % early. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
 /** Maximum time until an invoke times out, including a cold start or a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;

@@ -14,10 +14,14 @@ interface ReadInterval {
   readonly key: KeySamples;
 }
 
-/** A mismatch of usage and `Remaining` counts only if this many intervals match. Some targets update usage late. */
+/**
+ * Minimum number of intervals between two usage reads in which usage grows as `Remaining` falls. With fewer, a mismatch
+ * proves nothing, because some targets update usage late.
+ */
 const minAgreeing = 2;
 /**
- * Minimum number of requests, counted or missing in usage, that proves something. A target can count one request late.
+ * Minimum number of requests that must be counted, or missing, between two usage reads. A single one proves nothing,
+ * because a target can count one request late.
  */
 const minRequests = 2;
 

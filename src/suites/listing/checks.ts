@@ -44,16 +44,17 @@ const requestedPage = memoizeByObject(
 );
 
 /**
- * Whether the document leaves the list response open. Examples: a `page` or `limit` below 1, or a page past the end.
+ * Whether the document leaves the response to a list request undefined. Examples: a `limit` below 1, or a page past the
+ * end.
  */
-function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
+function isResponseOpen({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
   if (page === null || limit === null || page === 1) return false;
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-function isPastTheEnd(exchange: Exchange): boolean {
+function isAfterFirstPage(exchange: Exchange): boolean {
   const { page, limit } = requestedPage(exchange);
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
@@ -71,7 +72,7 @@ const paginationFields = ["page", "limit", "total", "pages"] as const;
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
-  return pages.map((each) => ({ ...each, subject: withIsOpen(each.subject, isBeyond(each.subject, totals)) }));
+  return pages.map((each) => ({ ...each, subject: withIsOpen(each.subject, isResponseOpen(each.subject, totals)) }));
 });
 
 const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
@@ -102,7 +103,7 @@ export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => judgeOk(first)),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // `true` leaves out the exchange, e.g. with only `page` or only `limit`. A target is allowed to require both.
+    // `true` leaves out the exchange. A target may require both parameters, so requests with only one are left out.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
@@ -124,14 +125,14 @@ export const listing = suite("List agents", [
     as: "past the end",
     since: "1.2",
     matrix: emptyMatrix("every list of a page past the end"),
-    members: (all) => listCases(all).filter(({ subject }) => subject.isOpen && isPastTheEnd(subject.exchange)),
+    members: (all) => listCases(all).filter(({ subject }) => subject.isOpen && isAfterFirstPage(subject.exchange)),
     judge: ({ root }) => presentFieldMismatch(getPath(root, "pagination")),
     whenEmpty: inapplicable("no page past the end was listed with a `pagination`"),
   }),
   checkPages("LST-4", ({ exchange, pagination }) => {
-    const requestedQuery = requestedPage(exchange);
-    if (requestedQuery.page === null && requestedQuery.limit === null) return undefined;
-    const [page, limit] = [requestedQuery.page ?? pagination.page, requestedQuery.limit ?? pagination.limit];
+    const requested = requestedPage(exchange);
+    if (requested.page === null && requested.limit === null) return undefined;
+    const [page, limit] = [requested.page ?? pagination.page, requested.limit ?? pagination.limit];
     if (pagination.page === page && pagination.limit === limit) return null;
     return {
       expected: `page ${page} and limit ${limit}, as requested`,
@@ -152,12 +153,12 @@ export const listing = suite("List agents", [
       matrix: fieldMatrix("list"),
       members: ({ all }) => bodyCases("list", all, isSuccess),
       judge: ({ exchange }) => {
-        const requestedQuery = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
+        const limit = requestedPage(exchange).limit ?? 0;
         const page = pageOf(exchange);
-        if (page === null || !Number.isInteger(requestedQuery) || requestedQuery < 1) return undefined;
-        return page.agents.length <= requestedQuery
+        if (page === null || !Number.isInteger(limit) || limit < 1) return undefined;
+        return page.agents.length <= limit
           ? null
-          : { expected: `at most ${requestedQuery} agents, as \`limit\` asks`, actual: String(page.agents.length) };
+          : { expected: `at most ${limit} agents, as \`limit\` asks`, actual: String(page.agents.length) };
       },
       whenEmpty: noPage(),
     },

@@ -19,7 +19,7 @@ interface TwoPages {
 }
 
 /**
- * Maximum number of times to read two pages again. Other probes run meanwhile, and can change the order of the list.
+ * Maximum number of times to read both pages again if an agent was on both. Concurrent probes can reorder the list.
  */
 const maxRereads = 3;
 
@@ -50,9 +50,8 @@ interface ListedPages {
 }
 
 /**
- * Lists the first `count` pages. If an agent is on two pages, lists page 1 once more: invokes change the order of a
- * list
- * that is sorted by last use. If its order changed, tries again, at most `maxTries` times in all.
+ * Lists the first `count` pages. If an agent is on two pages, lists page 1 once more, because invokes can reorder the
+ * list. If page 1 has changed, lists all pages again, at most `maxTries` times in all.
  */
 export async function listPages(client: Client, wanted: WantedPages): Promise<ListedPages> {
   const { limit, count, maxTries } = wanted;
@@ -67,7 +66,7 @@ export async function listPages(client: Client, wanted: WantedPages): Promise<Li
     : { pages, isReordered };
 }
 
-/** Returns how many requests {@link listPages} sends at most. */
+/** Returns the maximum number of requests that {@link listPages} sends. */
 export const requestsToList = (count: number, maxTries: number): number => maxTries * (count + 1);
 
 const listPage = (client: Client, page: number, limit: number): Promise<Exchange> =>
@@ -75,7 +74,7 @@ const listPage = (client: Client, page: number, limit: number): Promise<Exchange
 
 const agentIdsIn = (listed: Exchange): string[] => (pageOf(listed)?.agents ?? []).map(identityOf);
 
-export interface RepeatedAgent {
+interface RepeatedAgent {
   readonly id: string;
   readonly pages: readonly [Page, Page];
 }

@@ -161,8 +161,9 @@ export const operations = suite("Operations and batch", [
       ? unproven("no operation was started")
       : observed(`GET answers ${describeResponse(first)}`);
   }),
-  observe("OPS-5", batchSubmitted, ({ polls, ...seen }) => {
-    const [handle] = handlesOf({ polls, ...seen });
+  observe("OPS-5", batchSubmitted, (evidence) => {
+    const { polls } = evidence;
+    const [handle] = handlesOf(evidence);
     if (polls.length === 0 || handle === undefined) return unproven("no operation was started");
     const states = [handleOf(handle).status, ...polls.filter((each) => statusOf(each) !== 429).map(stateOf)];
     const moves = states.filter((state, index) => index === 0 || state !== states[index - 1]);

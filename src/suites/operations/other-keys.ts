@@ -24,7 +24,7 @@ import {
 
 const since = "1.2";
 
-/** Maximum number of keys, one of each kind, e.g. one expiring key. Each key starts at least one execution. */
+/** Maximum number of keys to test: one of each kind, e.g. one expiring key. Each key costs at least one execution. */
 const maxKinds = 3;
 
 interface Start {
@@ -34,11 +34,11 @@ interface Start {
   readonly json: object;
 }
 
-export interface OperationsStarted {
+interface OperationsStarted {
   readonly started: readonly Exchange[];
 }
 
-export const startedByOtherKeys = probe(
+const startedByOtherKeys = probe(
   "keys of other kinds than the main key start operations on agents that they may use",
   {
     needs: ["paths.start", "agents.answering"],
@@ -120,7 +120,7 @@ export const otherKeyChecks: readonly Check[] = handleClauses.map((clause) =>
     clause,
     { others: startedByOtherKeys, tries: operationStartTried },
     ({ others, tries }) => {
-      // The document does not say whether a read-only key may start an operation.
+      // The document does not say whether a read-only key may start an operation. Therefore, refusals are left out.
       const byReader = tries.tried.filter(({ kind }) => kind === "a read-only key").map(({ exchange }) => exchange);
       return judgeHandles(clause, [...others.started, ...byReader.filter(isSuccess)]);
     },

@@ -33,7 +33,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** One wait for each GET of an operation, in order. `advanced` needs a test clock; `real` does not. */
+/** Waits before the first, second, … poll of an operation: `advanced` with a test clock, `real` without one. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -87,7 +87,7 @@ export const longBatchSubmitted = probeIfManyRequests(
   },
 );
 
-/** Returns the id of a started operation; `null` if no id is usable in a path. */
+/** Returns the id of a started operation; `null` if the response has no id that can be part of a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
@@ -164,7 +164,7 @@ export const longBatchCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, webhooks of the agent `webhooked` can still get retries. The batch then avoids this agent.
+    // Without a test clock, webhooks of the agent `agents.webhooked` may await retries. The batch avoids that agent.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

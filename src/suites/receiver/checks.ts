@@ -29,14 +29,14 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
-  const lost = sent.find(isUnreachable);
-  if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
+  const unreached = sent.find(isUnreachable);
+  if (unreached !== undefined) return unproven(`a delivery found no connection (${describe(unreached)})`);
   const wrong = sent.filter((each) => !isRight(each));
   if (wrong.length === 0) return holds();
   return breach(expected, wrong.map(describe).join("; "), ...wrong.map(({ exchange }) => exchange));
 }
 
-/** Judges only if the receiver accepted a plain delivery. Otherwise its replies prove nothing. */
+/** Wraps a judge function. The result is unproven if the receiver refused even a plain, correctly signed delivery. */
 const afterControl =
   <E, R>(judge: (evidence: E) => R) =>
   (evidence: E & { readonly control: SentDeliveries }) => {
@@ -60,7 +60,7 @@ const got401 = ({ exchange }: SentDelivery): boolean => hasStatus(exchange, 401)
 const is4xx = ({ exchange: { answer } }: SentDelivery): boolean =>
   answer.kind === "answered" && answer.status >= 400 && answer.status < 500;
 
-/** Ignores the status, which another clause judges. */
+/** Whether the status arrived in time. Other clauses judge the status itself. */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 

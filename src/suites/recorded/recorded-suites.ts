@@ -15,7 +15,7 @@ import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limit
 
 interface RecordedKey {
   readonly key: string;
-  /** Leaves out 429 responses: requests outside the recording may have caused them. */
+  /** The key's requests without those that got 429: requests outside the recording may have caused the 429. */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
 }
@@ -41,7 +41,7 @@ const recordedKeys = probe(
   }),
 );
 
-/** A response can be up to this much later than recorded, because `Date` omits milliseconds. */
+/** A recorded response time can be too early by this much: it may come from `Date`, which omits milliseconds. */
 const maxLateMs = 1000;
 
 const withLatestEnd = (sample: Sample): Sample => ({
@@ -51,8 +51,8 @@ const withLatestEnd = (sample: Sample): Sample => ({
 });
 
 const windows = {
-  minute: { ms: minuteMs, most: ({ perMinute }: RunKeyHistory["limits"]) => perMinute },
-  hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
+  minute: { ms: minuteMs, limitOf: ({ perMinute }: RunKeyHistory["limits"]) => perMinute },
+  hour: { ms: hourMs, limitOf: ({ perHour }: RunKeyHistory["limits"]) => perHour },
 } as const satisfies Partial<Record<LimitName, unknown>>;
 
 function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
@@ -62,10 +62,10 @@ function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): 
     if (judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name)
       return breach(judged.expected, `${judged.actual} (key ${key}: ${judged.witness.slice(0, 3).join(", ")}, …)`);
   }
-  const { ms, most } = windows[name];
-  const isNear = ({ history, wasRefused }: RecordedKey): boolean =>
-    wasRefused && maxAdmittedWithin(history.samples, ms) >= most(history.limits) / 2;
-  return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
+  const { ms, limitOf } = windows[name];
+  const isLimitTested = ({ history, wasRefused }: RecordedKey): boolean =>
+    wasRefused && maxAdmittedWithin(history.samples, ms) >= limitOf(history.limits) / 2;
+  return keys.some(isLimitTested) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
 }
 
 const recordedLimitChecks: readonly Check[] = [
@@ -124,7 +124,7 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks with `widens`. Each one repeats another check and adds requests of newer probes.
+      // Leaves out checks with `widens`. Each repeats another check for requests of newer probes; a recording has none.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -152,7 +152,10 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
   };
 }
 
-/** Removes all advice except to state a key's `tier`. Other advice, e.g. to add a key, cannot change a recording. */
+/**
+ * Removes a finding's advice on what the run needs, except a key's `tier`. Other advice, e.g. to add a key, cannot
+ * change a recording.
+ */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
@@ -206,7 +209,7 @@ function judgeWithout(
   }
 }
 
-/** A recording does not contain the secret, so signatures cannot be judged. */
+/** Makes CLI-10 unproven: a recording does not contain the secret that signs requests. */
 const withoutSecret = (original: Check): Check =>
   original.clause === "CLI-10"
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }

@@ -92,7 +92,7 @@ const sharedRules = [
   }),
 ];
 
-/** Endpoints without a `status` field of their own. A `status` in their response belongs to the envelope. */
+/** Endpoints without a field `status`. A `status` in their responses belongs to the envelope `{status, data}`. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {

@@ -124,7 +124,7 @@ const createdMsOf = (delivery: Delivery): number => instantMsOf(getPath(delivery
  */
 const lateByMs = (completed: Delivery, timeout: Delivery): number => createdMsOf(completed) - createdMsOf(timeout);
 
-/** Judges that a timed-out execution is not reported as completed. Ignores a 504, which a gateway may send. */
+/** Judges HOOK-43: a timed-out execution is not reported as completed. Ignores a 504, which a gateway may send. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -147,6 +147,13 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
     : holds();
 }
 
+/**
+ * Returns the longest legal `execution_time` of a stream, in ms. The time until the delivery counts, because the
+ * server can notice the end of the stream late.
+ */
+const streamUntilDeliveryMs = ({ first, second, tookMs }: ReportedExecution): number =>
+  Math.max(tookMs, first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs);
+
 export const deliveryRelations = [
   checkCompleted("request_id", ({ first, second }) =>
     compare("request_id", dataOf(second, "request_id"), requestIdOf(first), isText),
@@ -166,11 +173,8 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return durationUnitMismatch("data.execution_time", seconds, tookMs);
-      // The server can notice the end of the stream late. Therefore, `execution_time` is allowed to last until the
-      // delivery.
-      const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
-      return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
+      return streamTimeMismatch(seconds, { done, tookMs: streamUntilDeliveryMs({ first, second, tookMs }) });
     },
     otherwise: noPair,
   }),
@@ -201,11 +205,11 @@ export const deliveryRelations = [
 ];
 
 /**
- * If `delivered` is in milliseconds and `done` in seconds, `delivered / done` lies between these bounds. Exact times
- * give 1000.
+ * Bounds of the quotient of two `execution_time` values: the delivery's in milliseconds, and the `done` event's in
+ * seconds. Exact times give 1000.
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** If `delivered` can be in seconds, only `delivered / done` = 1000 ± 0.001 proves milliseconds. */
+/** If a delivery's `execution_time` can also be in seconds, only a quotient of 1000 ± 0.001 proves milliseconds. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 
@@ -221,7 +225,7 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
     isWhole(dataOf(each, "execution_time")),
   );
   return reportedExecutions(all)(arrived).flatMap((pair) => {
-    if (eventTypeOf(pair.second) !== "agent.completed" || !isEventStream(pair.first)) return [];
+    if (!isCompleted(pair.second) || !isEventStream(pair.first)) return [];
     const delivered = dataOf(pair.second, "execution_time");
     const done = readEvents(pair.first, "done")[0]?.data["execution_time"];
     const isComparable = typeof delivered === "number" && typeof done === "number" && delivered > 0 && done > 0;
@@ -232,11 +236,9 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 }
 
 function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
-  const { first, second, tookMs, delivered, done, mayBeRounded } = times;
-  const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
-  const tookSeconds = Math.max(tookMs, untilDeliveryMs) / 1000;
+  const { delivered, done, mayBeRounded } = times;
   const factor = delivered / done;
-  const isLonger = delivered > tookSeconds + clockSeconds;
+  const isLonger = delivered > streamUntilDeliveryMs(times) / 1000 + clockSeconds;
   const isInMilliseconds = isLonger
     ? factor >= minMillisecondsFactor && factor <= maxMillisecondsFactor
     : Math.abs(factor - 1000) < maxFactorError;

@@ -16,7 +16,10 @@ import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { RequirementSet } from "../../spec/clause.ts";
 import { emptyMatrix } from "../shared/cases.ts";
 
-/** Two messages of a run that report the same fact, such as a response and a delivery. */
+/**
+ * Two messages of a run that report the same fact, such as a response and a delivery. `first` is `null` if one message
+ * reports the fact twice.
+ */
 export interface ComparedPair {
   readonly first: Proof | null;
   readonly second: Proof;
@@ -76,7 +79,7 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/** Matches deliveries to requests, by a unique text in the query or by request id. */
+/** Matches deliveries to the requests that started their executions, by a UUID in the query or by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);

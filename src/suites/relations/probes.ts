@@ -33,7 +33,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Runs late, so that the new webhook gets no events of other probes. */
+/** Creates a webhook for a slow agent. Runs late, so that the webhook gets no events of other probes. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -109,7 +109,8 @@ const pageCount = 3;
 const maxLimit = 20;
 
 /**
- * Maximum number of times to list some pages. In the stage `exclusive`, only probes of other keys change their order.
+ * Maximum number of times to list the same pages. In the stage `exclusive`, only probes of other keys can reorder the
+ * list meanwhile.
  */
 const maxTries = 2;
 
@@ -140,8 +141,8 @@ async function listByLimit(
 }
 
 /**
- * How many pages the probe lists for each `limit`. Some faulty servers repeat agents only for certain limits, such as
- * 7.
+ * Number of pages to list for each `limit`: 3 with `limit` 1, and 2 with `limit` 7. Some faulty servers repeat agents
+ * only for certain limits.
  */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 

@@ -127,15 +127,15 @@ function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],
 ): LimitPair[] {
-  const shown = all.exchanges.filter(isSuccess).flatMap((exchange) => {
+  const responses = all.exchanges.filter(isSuccess).flatMap((exchange) => {
     const limits = keys.find(({ key }) => key === exchange.key)?.limits ?? null;
     const limit = wholeNumberHeader(exchange, headerNames.rateLimit);
     return limits !== null && limit !== null && isOfMinute(limit, limits) ? [{ exchange, limits, limit }] : [];
   });
   const pairs: LimitPair[] = [];
-  for (const [at, { exchange, limits, limit }] of shown.entries()) {
-    const first = shown.find((each) => isDeepStrictEqual(each.limits, limits));
-    if (first === undefined || first === shown[at]) continue;
+  for (const [at, { exchange, limits, limit }] of responses.entries()) {
+    const first = responses.find((each) => isDeepStrictEqual(each.limits, limits));
+    if (first === undefined || first === responses[at]) continue;
     pairs.push({ first: first.exchange, second: exchange, limit: first.limit, other: limit });
   }
   return pairs;

@@ -143,8 +143,8 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
 }
 
 /**
- * Endpoints whose response fields the interface document does not show. Their responses may use the envelope
- * `{status, data}`. If they do, its `metadata` is judged.
+ * Endpoints whose response fields the interface document does not show. If a response uses the envelope
+ * `{status, data}`, its `data.metadata` is judged.
  */
 const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
 

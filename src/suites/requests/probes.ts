@@ -50,7 +50,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Exceeds the body limits of common gateways. White space fills the body, because it costs no tokens. */
+/** Size of a body above the limits of common gateways. White space fills the body, because it costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -74,7 +74,7 @@ export const invokedWithoutJson = probe(
   },
 );
 
-export interface DiscoveryReads {
+interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
   readonly elsewhere?: readonly Exchange[];
@@ -86,7 +86,7 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // Sets `Authorization` by hand, because the harness counts the requests that it signs against the key's limit.
+    // Sets `authorization` explicitly. Without this option, the harness would count the requests against the key.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -34,7 +34,7 @@ export function isLocalAddress(url: string): boolean {
 
 const isSecure = (url: string): boolean => /^https:/i.test(url);
 
-export const addressInspected = probe(
+const addressInspected = probe(
   "the target's scheme and certificate are looked at",
   { requests: 0, reads: true },
   async ({ discovery: { listing }, target }) => {
@@ -43,7 +43,7 @@ export const addressInspected = probe(
   },
 );
 
-/** Judges HTTPS and the certificate. Only a local address may lack a trusted certificate. */
+/** Judges REQ-1: the target uses HTTPS with a trusted certificate. A local address needs neither. */
 function judgeAddress({ listing, certificate }: EvidenceOf<typeof addressInspected>): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");

@@ -25,7 +25,8 @@ const isEventStream = (exchange: Exchange): boolean =>
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
 /**
- * A web site can return a page with status 200 for any path. Therefore, the body must have the fields of list or usage.
+ * Whether the response is a list or a usage report. The status is not enough: a web site can return a page with status
+ * 200 for any path.
  */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));

@@ -5,7 +5,7 @@ import { formatValue } from "../../base/json.ts";
 import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/events-and-errors.ts";
 
-/** Optional fields of a request body, e.g. `session_id`. The server must accept a request that has them. */
+/** Fields of a request body whose acceptance a probe tests, e.g. `session_id`. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;
@@ -23,7 +23,10 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 export type Accepts = (exchange: Exchange) => boolean;
 
-/** Sends one request with all `features`. If the target rejects the request, sends each feature alone. */
+/**
+ * Sends one request with all `features`. If the target rejects this request but accepts a plain one, sends each feature
+ * alone.
+ */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,
@@ -68,7 +71,7 @@ interface FeaturesTried<F extends string> {
   readonly tried: CombinedResult<F>;
 }
 
-/** Returns a function that makes a judge of one feature. `accepts` tells whether the endpoint accepted a request. */
+/** Returns a function that creates the judge of one feature. `accepts` says whether the endpoint accepted a request. */
 export const featureJudge =
   (accepts: Accepts) =>
   <F extends string>(feature: F) =>
@@ -80,7 +83,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether the target accepts all features together, if it accepts each one alone. */
+/** Judges whether the target accepts all features in one request, if the target accepts each feature alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,
@@ -140,8 +143,8 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns `unproven` if the receiver's URL can explain the rejection. For example, some targets refuse loopback
- * addresses.
+ * Returns `unproven` if the receiver's URL can explain why a request was rejected, otherwise `null`. Some targets
+ * refuse loopback addresses.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

@@ -24,9 +24,8 @@ import { usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
 
-/** Endpoints that every target has. Requests need only a key and an agent. */
-export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
-export type CoreEndpoint = (typeof coreEndpoints)[number];
+/** An endpoint that every target has. A request to such an endpoint needs only a key and an agent. */
+export type CoreEndpoint = Extract<EndpointName, "invoke" | "stream" | "health" | "list" | "usage">;
 
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
@@ -99,17 +98,17 @@ export const exchangesOf = (all: AllExchanges, endpoint: EndpointName): readonly
 export const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
   exchangesOf(all, endpoint).filter(isSuccess);
 
-/** Returns the agent's id in the path, still percent-encoded; `null` if there is none. */
+/** Returns the agent id in the request's path, still percent-encoded; `null` if the path has none. */
 export const agentInPath = (exchange: Exchange): string | null =>
   endpointsAtRequestPath(exchange)[0]?.parameters["agent_id"] ?? null;
 
 const isDeclaredJson = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").some((value) => /^\s*application\/json\b/i.test(value));
 
-/** Every server should accept a body of this length. */
+/** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
-/** Whether every server can read the body: short JSON in UTF-8. */
+/** Whether every server can read the request body: no body, or short JSON in UTF-8. */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind === "text" && body.bytes <= maxBodyBytes));
@@ -135,8 +134,8 @@ export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllE
   key !== null && validKeys.includes(key) && requestHeaderValues(request, "X-Signature").length === 0;
 
 /**
- * Returns the endpoints that accepted a valid key. If an endpoint accepted no valid key, rejections can have other
- * causes than the key.
+ * Returns the endpoints that accepted a valid key. If an endpoint accepted no valid key, its rejections of invalid keys
+ * can have other causes.
  */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(all, (each) => hasValidKey(each, all) && isSuccess(each)),
@@ -151,12 +150,12 @@ export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly 
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );
 
-/** Leaves out health reports, which may have an error status without an error body. */
+/** Returns the error responses without health reports, which may have an error status without an error body. */
 export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
-/** If the endpoint never succeeded, the 404 may come from a router that does not know the path. */
+/** Whether a response may be a router's 404 for an unknown path. After a success on the endpoint, the path is known. */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;

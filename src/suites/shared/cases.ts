@@ -20,6 +20,7 @@ import { type FieldTableName, fieldTableOf, type MessageKind, rowsOf } from "../
 import {
   type AllExchanges,
   allExchanges,
+  type CoreEndpoint,
   endpointOf,
   exchangesOf,
   isSpecifiedRequest,
@@ -109,7 +110,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/** Returns the setting that a target file must have before the endpoint can return this status. */
+/** Returns the setting that a run needs before the endpoint can return this status; `null` if none is needed. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // A failed execution has status 500 only on invoke. Streams and batches report failures in other ways.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
@@ -183,11 +184,9 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
 }
 
-type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
-
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
-  endpoint: EndpointWith200,
+  endpoint: CoreEndpoint | "keyUsage",
   isOpen: (exchange: Exchange, all: AllExchanges) => boolean = () => false,
 ): Check =>
   checkEvery(clause, allExchanges, {
@@ -204,7 +203,10 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/** Whether `query`, `temperature` or `max_tokens` is unusual. The document then does not define the response. */
+/**
+ * Whether `query` is missing or empty, or `temperature` or `max_tokens` is out of range. The document does not define
+ * the response to these requests.
+ */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");

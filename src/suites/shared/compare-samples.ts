@@ -30,7 +30,8 @@ export function fallBetween(from: Sample, to: Sample) {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // Even the fastest legal token bucket needs a minute to refill. The added 1 allows for rounding.
+  // Requests that a token bucket can regain. Even the fastest legal bucket needs a minute to refill. The 1 allows for
+  // rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
@@ -39,7 +40,7 @@ export function fallBetween(from: Sample, to: Sample) {
 export interface OtherRequests {
   /** Times of requests without a key or with an unknown key, in ms since the start of the run. */
   readonly keylessMs: readonly number[];
-  /** Requests, with any key, of probes that only newer requirement sets contain. The judged set does not judge them. */
+  /** Requests, with any key, of probes that were added after the requirement set that is judged. */
   readonly later?: readonly Sample[];
 }
 
@@ -76,8 +77,8 @@ export function findSerialRuns(
     const run = runs.at(-1);
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
-    const isNear = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
-    if (run !== undefined && isNear && !mayCountBetween(others, previous, sample)) run.push(sample);
+    const continuesRun = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
+    if (run !== undefined && continuesRun && !mayCountBetween(others, previous, sample)) run.push(sample);
     else runs.push([sample]);
   });
   return runs.filter(({ length }) => length > 1);

@@ -24,7 +24,7 @@ interface CoverageRequest {
   readonly unless?: "covered" | "never";
 }
 
-/** Maximum number of non-health requests without a test clock. Each may have to wait for the next window. */
+/** Maximum number of non-health requests without a test clock. Each may have to wait for the next rate-limit window. */
 const maxOnRealClock = 8;
 /** Maximum number of agents whose health is read, in search of degraded and unhealthy agents. */
 const maxAgents = 20;
@@ -49,7 +49,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
       if (isNeedless(request, recorder.allExchanges(), target)) continue;
-      // Health requests are sent even if a limit is used up, because no limit counts them.
+      // Health requests do not count toward `maxOnRealClock`, because no rate limit counts them.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: needsMoreTime } });
@@ -115,7 +115,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...postMalformed("alerts", "/alerts"),
     ...postMalformed("stream", pathOf("stream")),
     ...postMalformed("batch", batch),
-    // The document defines only POST for these paths.
+    // The document defines only POST for these paths, so GET should get 405.
     ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) =>
       request(["other paths", "405"], "GET", path),
     ),
@@ -123,8 +123,8 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths. Omits health if the limit is small, because health requests are
-    // unpaced and could get 429.
+    // The document defines only GET for these paths, so PUT should get 405. If the key has few requests a minute,
+    // leaves out health: requests to its path are not paced, and could get 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),

@@ -35,7 +35,7 @@ export function judgeDuration(
   );
 }
 
-/** After an advance of the target's clock, the run records the advance within this time. */
+/** Time within which the run records an advance of the target's test clock. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -54,7 +54,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 }
 
 /**
- * Maximum ratio of a reported duration to the measured time, plus `maxExtraSeconds`. A larger value is not in seconds.
+ * A reported duration above `maxFactor` times the measured duration, plus `maxExtraSeconds`, is not in seconds.
  */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
@@ -67,7 +67,7 @@ export function durationUnitMismatch(field: string, value: unknown, tookMs: numb
   };
 }
 
-/** A stream's reported duration may be at most this multiple of the measured one. */
+/** A stream's reported duration may be at most this multiple of the measured duration, plus `maxStreamExtraSeconds`. */
 const maxStreamFactor = 10;
 const maxStreamExtraSeconds = 2;
 

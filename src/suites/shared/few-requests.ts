@@ -1,6 +1,5 @@
 import { inapplicable } from "../../run/judge/finding.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
-import type { Need } from "../../run/plan/needs.ts";
+import { hasFewRequests, type Need } from "../../run/plan/needs.ts";
 import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 

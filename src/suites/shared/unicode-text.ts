@@ -13,7 +13,7 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/** Puts ASCII marks around each word, so that a corrupted word can still be found in a response. */
+/** Words between ASCII marks, e.g. `w0-Grüße-0w`. The marks help to find a corrupted word in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON must escape. For example, an unescaped line feed would break an event stream. */

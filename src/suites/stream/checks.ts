@@ -264,7 +264,7 @@ export const stream = suite("Stream", [
   delayedStreamTimesCheck,
 ]);
 
-/** A shorter stream does not show whether the server sends events one by one. */
+/** Minimum duration of a judged stream. A shorter one does not show whether the server sends events one by one. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>

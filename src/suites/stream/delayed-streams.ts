@@ -18,12 +18,12 @@ interface PacedStream {
 
 const query = "Please count: one two three four five six seven eight nine ten eleven twelve";
 
-/** With about fifteen chunks, the delays add up to 0.7, 1.6 and 2.2 seconds. */
+/** Requested delays between two chunks. With about fifteen chunks, they add up to 0.7, 1.6 and 2.2 seconds. */
 const delaysMs = [50, 110, 150] as const;
 
 const maxMs = 30_000;
 
-/** The test clock advances in these steps. With larger steps, each delay would last longer than requested. */
+/** Step by which the test clock advances. With a larger step, each delay would last longer than requested. */
 const stepMs = 25;
 
 const restMs = 2;
@@ -55,13 +55,13 @@ const minDelaysSeconds = 0.3;
 /** A reported time matches if it is at most `roundingSeconds` below or `workSeconds` above the expected time. */
 const [roundingSeconds, workSeconds] = [0.05, 0.2];
 
-const isNear = (seconds: number, expected: number): boolean =>
+const isClose = (seconds: number, expected: number): boolean =>
   seconds >= expected - roundingSeconds && seconds <= expected + workSeconds;
 
 /** Whether `done` reports the summed delays without their whole seconds, e.g. 0.6 instead of 1.6. */
 function hasLostSeconds(stream: PacedStream, delays: number): boolean {
   const seconds = delaySeconds(stream, delays);
-  return seconds >= 1 && stream.tookMs / 1000 >= seconds && isNear(reportedSeconds(stream), seconds % 1);
+  return seconds >= 1 && stream.tookMs / 1000 >= seconds && isClose(reportedSeconds(stream), seconds % 1);
 }
 
 /** Whether the fractional parts of two numbers differ clearly, e.g. 1.6 and 2.2. */
@@ -81,20 +81,20 @@ export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding
   if (streams.some((each) => Number.isNaN(reportedSeconds(each)))) return unproven("a stream ended without its time");
   const chunks = chunksOf(short);
   if (streams.some((each) => chunksOf(each) !== chunks)) return unproven("the streams differ in their chunks");
-  // The server may also wait before the first chunk, or after the last one.
+  // There can be two more delays than gaps: the server may also wait before the first chunk and after the last one.
   const counted = [chunks - 1, chunks, chunks + 1].filter(
     (delays) =>
       delaySeconds(short, delays) >= minDelaysSeconds &&
       delaySeconds(short, delays) < 1 &&
-      isNear(reportedSeconds(short), delaySeconds(short, delays)),
+      isClose(reportedSeconds(short), delaySeconds(short, delays)),
   );
   if (counted.length === 0) return inapplicable("`execution_time` does not count the delays between chunks");
-  const lost = counted.find((delays) => {
+  const affected = counted.find((delays) => {
     const remainders = longer.map((each) => delaySeconds(each, delays));
     return areApart(remainders[0] ?? 0, remainders[1] ?? 0) && longer.every((each) => hasLostSeconds(each, delays));
   });
-  if (lost === undefined) return holds();
-  const expected = streams.map((each) => delaySeconds(each, lost).toFixed(2)).join(", ");
+  if (affected === undefined) return holds();
+  const expected = streams.map((each) => delaySeconds(each, affected).toFixed(2)).join(", ");
   return breach(
     `\`execution_time\` of about ${expected} s, the sums of the delays`,
     `${streams.map(reportedSeconds).join(", ")}: the whole seconds are lost`,

@@ -24,7 +24,7 @@ import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
 /** Result of opening streams up to the key's concurrency limit, closing them, and opening new ones. */
-export type DisconnectResult =
+type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
   | {
@@ -41,7 +41,7 @@ export type DisconnectResult =
  * late.
  */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
-/** Time until the server learns that the client closed a connection. */
+/** Real time to wait for the network: for the server to get a disconnect, or for the harness to get a refusal. */
 const disconnectDelayMs = 50;
 const maxOpeningMs = 10_000;
 

@@ -11,7 +11,7 @@ import { maxDurationIn } from "../shared/durations.ts";
 import { hasStatus } from "../shared/response.ts";
 import { getPath, isObject } from "../../base/json.ts";
 
-export interface ReadEvent {
+interface ReadEvent {
   readonly name: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -50,7 +50,7 @@ export function readEvents(
   });
 }
 
-/** Returns the `execution_time` of a stream's first `done` event; `null` if it has none that is a number. */
+/** Returns the `execution_time` of a stream's first `done` event; `null` if absent or not a number. */
 export function doneSeconds(exchange: Exchange): number | null {
   const seconds = getPath(readEvents(exchange, "done")[0]?.data, "execution_time");
   return typeof seconds === "number" ? seconds : null;
@@ -116,7 +116,10 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Works like {@link orderOf}. In addition, a stream is over if repeated requests always break after the same event. */
+/**
+ * Works like {@link orderOf}, but can also count a broken stream as over: if all repetitions of its request break after
+ * the same number of events.
+ */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

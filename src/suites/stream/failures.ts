@@ -57,7 +57,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Covers agents without a {@link StreamFailureRole}, such as an agent that times out. */
+/** Checks `error` events of agents without a {@link StreamFailureRole}, such as an agent that times out. */
 const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
   checkFields(
     clause,

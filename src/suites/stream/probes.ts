@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 
 import { tryParseJson } from "../../base/json.ts";
-
 import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";

@@ -29,10 +29,8 @@ const manyWords = {
 /** Each stream runs twice, because another client of the key can distort one measurement. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 
-/** Number of GET requests after the streams. They show by how much a GET request lowers `Remaining`. */
+/** Number of GET requests after the streams. Their responses show by how much a GET request lowers `Remaining`. */
 const readCountAfter = 4;
-
-const lastIndex = 100_000;
 
 export const resumedLate = probeIfManyRequests(
   "streams resume at index 2, or have many chunks, between readings of usage, and one resumes after its last chunk",
@@ -53,7 +51,7 @@ export const resumedLate = probeIfManyRequests(
   },
 );
 
-const resumePastEnd = { query: "Hello.", parameters: { resume_from_index: lastIndex } };
+const resumePastEnd = { query: "Hello.", parameters: { resume_from_index: 100_000 } };
 
 const keyToResume = (target: Target) => (hasFewRequests(target) ? null : keyWithFewestSlots(target));
 
@@ -98,8 +96,8 @@ export const resumedStreamChecks: readonly Check[] = [
 ];
 
 /**
- * Checks LIM-17 (a request frees its concurrency slot when it ends). The probe resumes streams from an index beyond
- * their last chunk.
+ * Checks LIM-17: a request frees its concurrency slot when it ends. The probe resumes streams from an index beyond the
+ * last chunk.
  */
 export const resumedSlotsCheck: Check = check(
   "LIM-17",

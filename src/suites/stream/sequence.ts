@@ -89,9 +89,9 @@ const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string)
   for (const exchange of found) {
     const order = orderAmong(exchange, found);
     // Ignores how the stream of a failing agent ends, because SSE-17 judges that.
-    const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
-    if (said === undefined) continue;
-    if (said !== null) return breach(rule.expected, describe(exchange), exchange);
+    const mismatch = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
+    if (mismatch === undefined) continue;
+    if (mismatch !== null) return breach(rule.expected, describe(exchange), exchange);
     judged += 1;
   }
   return judged === 0 ? nothingToJudge(evidence) : holds();

@@ -34,10 +34,10 @@ const unusualQuery = '{"It\'s": "100%s of {{name}} ${x}",\r\n"b": 4242424242, "c
 /** Characters of two to four bytes. A server that cuts text by bytes would split a character. */
 const longWord = "ж世🙂é".repeat(40);
 
-/** Uses over a thousand tokens, because a server may write large counts with a separator. */
+/** A query of over a thousand tokens. A server may write counts of this size with a separator, e.g. `1,100`. */
 const longQuery = `${longWord} ${"a ".repeat(1100)}`;
 
-/** Some languages treat this query as false, so a server may take it for an absent one. */
+/** A query that some languages treat as false, so that a server may take it for an absent query. */
 const zeroQuery = "0";
 
 const newSession = (): string => `conf-${randomUUID()}`;
@@ -137,6 +137,7 @@ interface RoleCall {
 }
 
 function callsOfRoles(target: Target): readonly RoleCall[] {
+  if (hasFewRequests(target)) return [];
   const callsOf = (endpoint: "invoke" | "stream"): RoleCall[] =>
     roles[endpoint].flatMap((role) => {
       const agent = target.agents[role];
@@ -147,7 +148,7 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
   return [...callsOf("invoke"), ...callsOf("stream")];
 }
 
-const countOfRoles = (target: Target): number => (hasFewRequests(target) ? 0 : callsOfRoles(target).length);
+const countOfRoles = (target: Target): number => callsOfRoles(target).length;
 
 /**
  * Sends every documented field to agents with special roles, e.g. `failing`. Checks that judge all responses judge
@@ -158,7 +159,7 @@ export const rolesWithEveryField = probe(
   { needs: ["agents.answering"], requests: countOfRoles, executions: countOfRoles, stage: "agent time", since },
   async ({ client, target, time }): Promise<{ readonly sent: number }> => {
     const parameters = { temperature: 0.7, max_tokens: 9, context: { user: { name: "Ada" } } };
-    const calls = hasFewRequests(target) ? [] : callsOfRoles(target);
+    const calls = callsOfRoles(target);
     for (const { endpoint, who } of calls) {
       const streamParameters = endpoint === "stream" ? { stream_delay_ms: 50, chunk_size: 8 } : {};
       const body = {

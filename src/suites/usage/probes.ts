@@ -51,7 +51,7 @@ export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => 
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
 }
 
-export interface UsageRead {
+interface UsageRead {
   readonly usage: Exchange;
   readonly limits: TierLimits | null;
   readonly quota: number | null;
@@ -150,7 +150,7 @@ export interface StreamAccounted extends UsageReads {
   readonly streamed: Exchange;
 }
 
-/** Pause before the stream, so that `last_request` differs from the time of earlier requests. */
+/** Pause before the stream, so that the health field `last_request` differs from the time of earlier requests. */
 const waitBeforeStreamMs = 5000;
 /**
  * Pause in real time for agents that ignore the test clock. Without the pause, a `last_request` in whole seconds can

@@ -34,8 +34,8 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after a key's prefix. Returns `null` unless `caseCount` cases occur there: both (2) or
- * only one (1).
+ * Swaps upper and lower case after a key's prefix. Returns `null` if the letters there do not have `caseCount` cases,
+ * e.g. 2 in `aB1` and 1 in `ab1`.
  */
 export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -47,7 +47,7 @@ export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** Functions that turn a valid key into an invalid `Authorization` header; `null` if impossible. */
+/** Functions that return an invalid `Authorization` header for a valid key; `null` if the key cannot be altered so. */
 export const alteredAuthorizations = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

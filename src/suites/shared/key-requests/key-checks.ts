@@ -26,7 +26,7 @@ import { fixtureNeeds } from "../cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
-/** The response that an invalid key must get. `null` allows every error code. */
+/** The response that an invalid key must get. `code: null` allows every error code. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -94,7 +94,10 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
 
 export type KeyVerdict = "correct" | "violation" | "inconclusive";
 
-/** Whether the server accepted a key. A stream may open with 200 and reject the key only in its first event. */
+/**
+ * Whether the server accepted a key. If 401 is not required, a stream with status 200 counts only with a `chunk` or
+ * `done` event: it may reject the key in an `error` event.
+ */
 function isAccepted({ kind, endpoint, exchange }: KeyRequest): boolean {
   const { expects } = keyExpectations[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
@@ -204,7 +207,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
 export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
-/** Ignores endpoints that accept even a wrong key. AUTH-3 judges such endpoints. */
+/** Judges key requests, but leaves out endpoints that accept even a wrong key. AUTH-3 judges such endpoints. */
 export function judgeWhereWrongKeyRejected(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },

@@ -19,7 +19,7 @@ export const base64Padding = /=*$/;
 
 /**
  * Returns a request body for a webhook that should get no deliveries. The webhook selects only `deployment.deleted`,
- * and the run keeps the agent `answering`.
+ * and the run never deletes the agent with the role `answering`.
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
@@ -28,7 +28,7 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }
 
-/** Existing objects that valid requests need, such as agents and webhooks. `null`: the run has none. */
+/** Values that valid requests need, such as an agent id or the body for a webhook. `null`: the run has none. */
 export interface Fixtures {
   readonly agent: string | null;
   readonly webhook: ReturnType<typeof idleWebhook> | null;
@@ -37,7 +37,7 @@ export interface Fixtures {
   readonly batchPath: string | null;
 }
 
-/** Returns the fixtures that need no request, and no webhook. */
+/** Returns the fixtures that are known without a request: the agent and the path of a batch. */
 export const statedFixtures = ({ agents, paths }: Target): Fixtures => ({
   agent: agents.answering ?? null,
   webhook: null,
@@ -155,7 +155,7 @@ const streamOptions: SendOptions = {
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Stops after this many 429 responses, because the server may limit the client's address. */
+/** A sender stops after this many 429 responses, because the server may limit the client's address. */
 const maxLimited = 2;
 
 export interface RequestSender {

@@ -78,11 +78,11 @@ function isRejected({ exchange }: LegalCall): boolean {
 
 function callsWithoutQuery(all: AllExchanges, endpoint: Endpoint): ClauseCase<Exchange>[] {
   const calls = legalCalls(all, endpoint);
-  const asked = calls.filter(({ hasQuery }) => hasQuery);
-  const answered = asked.filter(({ exchange }) => isSuccess(exchange));
+  const withQuery = calls.filter(({ hasQuery }) => hasQuery);
+  const answered = withQuery.filter(({ exchange }) => isSuccess(exchange));
   const agents = new Set(answered.map(({ agent }) => agent));
   const rejected = new Set(
-    asked.filter((each) => agents.has(each.agent) && isRejected(each)).flatMap(({ fields }) => [...fields]),
+    withQuery.filter((each) => agents.has(each.agent) && isRejected(each)).flatMap(({ fields }) => [...fields]),
   );
   const isAnswered = ({ agent, fields }: LegalCall): boolean =>
     answered.some((each) => each.agent === agent && each.fields.isSubsetOf(fields));
@@ -106,7 +106,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
-      // Ignores all errors except 400 and 422, e.g. a 429 of a rate limit.
+      // Judges only a success, 400 or 422. Another error, such as a 429, says nothing about the absent `query`.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

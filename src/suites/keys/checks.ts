@@ -38,10 +38,11 @@ import {
   webhookCreated,
 } from "./probes.ts";
 
-const describeRestricted = (what: string, asked: Exchange | null): Observation => {
-  if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
-  if (isInconclusive(asked)) return unproven(`the request was neither accepted nor rejected (${outcomeOf(asked)})`);
-  return observed(`${what}: ${describeVerdict(asked)}`);
+const describeRestricted = (what: string, exchange: Exchange | null): Observation => {
+  if (exchange === null) return unproven("no agent is known", "`agents.answering` in the target file");
+  if (isInconclusive(exchange))
+    return unproven(`the request was neither accepted nor rejected (${outcomeOf(exchange)})`);
+  return observed(`${what}: ${describeVerdict(exchange)}`);
 };
 
 const observeRestricted = <P extends Probe>(
@@ -51,7 +52,7 @@ const observeRestricted = <P extends Probe>(
   exchangeOf: (evidence: EvidenceOf<P>) => Exchange | null,
 ): Check => observe("AUTH-13", tried, (evidence) => describeRestricted(what, exchangeOf(evidence)), { as });
 
-/** Field names that identify the usage object, even inside an envelope. */
+/** Fields that can occur in a key's usage. They identify the usage even if the body wraps it in another object. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;
@@ -151,7 +152,8 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // If the key's address list contains this machine's public address, the server rightly accepts the key.
+        // Judges nothing if the key's address list may contain this machine's public address, and no endpoint rejects
+        // the key. The server may then rightly accept the key.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

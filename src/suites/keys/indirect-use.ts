@@ -25,7 +25,8 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests ways around a key's restriction: caches, other agents' deliveries, and signed requests.
+// This file tests whether the server also refuses invalid and restricted keys in special cases. The cases: after a
+// response that a cache may hold, for another agent's deliveries or operations, and in signed requests.
 
 const since = "1.2";
 
@@ -38,7 +39,7 @@ interface CachedRequest {
   readonly exchange: Exchange;
 }
 
-export const keysTriedAfterGoodCalls = probe(
+const keysTriedAfterGoodCalls = probe(
   "an expired and a wrong key are used right after a good call of the same path",
   {
     requests: (target) => (hasFewRequests(target) ? 0 : readEndpoints.length - 1),
@@ -51,24 +52,25 @@ export const keysTriedAfterGoodCalls = probe(
     const { client, target } = context;
     const fixtures = await prepareFixtures(context, "of-cached-calls");
     const expired = resolveKey("keys.expired", target);
-    const wrong = { kind: "a wrong key", sender: createRequestSender(client, fixtures, context) } as const;
-    const senders = [
+    const users = [
       ...(expired === null
         ? []
-        : [{ kind: "an expired key", sender: createRequestSender(client.as(expired), fixtures, context) } as const]),
-      { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
+        : [{ kind: "an expired key", user: client.as(expired), authorization: undefined } as const]),
+      { kind: "a wrong key", user: client, authorization: `Bearer ${neverIssuedKey(client.key.key)}` } as const,
     ];
+    const senders = users.map(({ user, ...rest }) => ({
+      ...rest,
+      sender: createRequestSender(user, fixtures, context),
+    }));
     const requests: CachedRequest[] = [];
-    // Health requests do not count against limits. Therefore even a key with a low limit can send them.
+    // Health requests do not count against limits. Therefore even a main key with a low limit can send them.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);
       if (request === null) continue;
-      for (const { kind, sender, ...rest } of senders) {
+      for (const { kind, sender, authorization } of senders) {
         const good = await client.send(request.method, request.path);
-        const exchange = isSuccess(good)
-          ? await sender.send(request, "authorization" in rest ? rest.authorization : undefined)
-          : null;
+        const exchange = isSuccess(good) ? await sender.send(request, authorization) : null;
         if (exchange !== null) requests.push({ kind, endpoint, good, exchange });
       }
     }
@@ -125,7 +127,7 @@ const foreignRead = (
     },
   );
 
-export const foreignDeliveriesRead = foreignRead(
+const foreignDeliveriesRead = foreignRead(
   "the deliveries of another agent's webhook",
   invokedWithWebhooks,
   (context, agents) => {
@@ -138,7 +140,7 @@ export const foreignDeliveriesRead = foreignRead(
   },
 );
 
-export const foreignOperationRead = foreignRead(
+const foreignOperationRead = foreignRead(
   "an operation of another agent",
   batchSubmitted,
   ({ client, recorder }, agents) => {
@@ -168,7 +170,7 @@ const judgeForeignRead =
     return judgeRefusal(read, `a key that is restricted to one agent does not read ${what} of another`);
   };
 
-export const otherAddressKeySigned = probe(
+const otherAddressKeySigned = probe(
   "a key that may only come from other addresses is used in a signed request",
   { needs: ["keys.elsewhere", "signing"], requests: 0, reads: true, stage: "limits", since },
   async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),

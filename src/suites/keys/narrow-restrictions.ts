@@ -17,7 +17,7 @@ import {
 import { isSuccess, outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
 
-// Checks of key restrictions, new in requirement set 1.2.
+// This file tests key restrictions in cases that a server could miss, such as a write right after a permitted read.
 
 const since = "1.2";
 
@@ -31,7 +31,7 @@ function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNon
     : unproven("no request was accepted or rejected");
 }
 
-export const readOnlyKeyAfterHealth = probe(
+const readOnlyKeyAfterHealth = probe(
   "a read-only key reads the health of an agent, and at once tries to create a webhook for it and to invoke it",
   { needs: ["keys.readOnly", "receiver"], requests: 0, stage: "coverage", after: [readOnlyKeyTried], since },
   async (context): Promise<KeyRequests> => {
@@ -62,7 +62,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-export const closestAgentTried = probe(
+const closestAgentTried = probe(
   "a key that is restricted to one agent is used with the agent whose id begins most like that agent's",
   { needs: ["keys.oneAgent"], requests: 0, reads: true, stage: "coverage", since },
   async (context): Promise<(KeyRequests & { readonly control: Exchange }) | null> => {
@@ -81,16 +81,19 @@ export const closestAgentTried = probe(
 
 const noFixtures = { agent: null, webhook: null, webhookId: null, operationId: null, batchPath: null } as const;
 
-/** Does not invoke slow agents: a wrongly accepted request would delay the run. */
+/**
+ * Returns the endpoints to request for an agent. Leaves out invoke for slow and `webhooked` agents: a wrongly accepted
+ * invoke would delay the run or cause deliveries.
+ */
 function agentEndpoints({ target: { agents } }: ProbeContext, agent: string): readonly ("health" | "invoke")[] {
-  const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault, agents.webhooked];
-  return slow.includes(agent) ? ["health"] : ["health", "invoke"];
+  const avoided = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault, agents.webhooked];
+  return avoided.includes(agent) ? ["health"] : ["health", "invoke"];
 }
 
-/** Each key costs two requests. */
+/** Maximum number of keys to test. Each key costs two requests. */
 const maxKeys = 4;
 
-export const everyOtherAddressKeyTried = probe(
+const everyOtherAddressKeyTried = probe(
   "every further key that may only come from other addresses is used from here",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits", since },
   async (context): Promise<KeyRequests> => {

@@ -63,25 +63,20 @@ export const operationStartTried = probe(
 
 function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt[] {
   const { client, target, time } = context;
-  const keyOf = (
-    kind: RejectedKeyKind,
-    need: Parameters<typeof resolveKey>[0],
-    usedWith: string | undefined = agent,
-  ) => {
+  const attemptWith = (kind: RejectedKeyKind, need: Parameters<typeof resolveKey>[0], usedWith = agent) => {
     const key = resolveKey(need, target);
-    return key === null || usedWith === undefined ? [] : [{ kind, agent: usedWith, key }];
+    return key === null ? [] : [{ kind, agent: usedWith, key }];
   };
-  const temporary = keyOf("a temporary key after its life", "keys.temporary");
   const allowed = resolveKey("keys.oneAgent", target)?.agents ?? [];
-  // Without `{agent_id}`, the path cannot name an agent that is forbidden for the key.
+  // A path without `{agent_id}` names no agent. Then the key's restriction to one agent cannot be tested.
   const other = path.includes("{agent_id}") ? otherAgent(context, allowed) : undefined;
   const wrongKey = `Bearer ${neverIssuedKey(client.key.key)}`;
   return [
-    ...keyOf("a read-only key", "keys.readOnly"),
-    ...(other === undefined ? [] : keyOf("a key of another agent", "keys.oneAgent", other)),
-    ...keyOf("a key of another address", "keys.elsewhere"),
-    ...keyOf("an expired key", "keys.expired"),
-    ...temporary.filter(({ key }) => isLifeOver(key, time)),
+    ...attemptWith("a read-only key", "keys.readOnly"),
+    ...(other === undefined ? [] : attemptWith("a key of another agent", "keys.oneAgent", other)),
+    ...attemptWith("a key of another address", "keys.elsewhere"),
+    ...attemptWith("an expired key", "keys.expired"),
+    ...attemptWith("a temporary key after its life", "keys.temporary").filter(({ key }) => isLifeOver(key, time)),
     ...(hasFewRequests(target)
       ? []
       : [
@@ -96,7 +91,10 @@ interface StartEvidence {
   readonly batch: BatchSubmitted;
 }
 
-/** The error code of the 401 that each kind of key must get; `null` allows any code. */
+/**
+ * The error code that a 401 to each kind of key must have; `null` allows any code. A kind that is not listed may get
+ * any error.
+ */
 const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "no key": null,
   "a wrong key": "INVALID_API_KEY",
@@ -126,7 +124,7 @@ function judgeStart(
   return breach(`${kind} ${expected}`, describeStatus(exchange), exchange, started);
 }
 
-/** Accepts a response without a code, because ERR-2 to ERR-5 judge missing codes. */
+/** Whether the response has the wanted error code. Accepts a missing code, which ERR-2 to ERR-5 judge. */
 function hasCode(exchange: Exchange, wanted: string | null): boolean {
   const code = codeOf(exchange);
   return wanted === null || code === null || code === wanted;

@@ -18,7 +18,7 @@ import {
 import { outcomeOf, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// Tests whether a key's restriction also holds if a request omits or adds body fields.
+// This file tests whether a key's restriction also holds if a request omits or adds body fields.
 
 const since = "1.2";
 
@@ -78,7 +78,7 @@ interface ShapesTried {
   readonly requests: readonly ShapeRequest[];
 }
 
-export const otherShapesTried = probe(
+const otherShapesTried = probe(
   "restricted keys write without optional fields, and with all of them",
   { requests: 0, stage: "coverage", since },
   async (context): Promise<ShapesTried> => {
@@ -99,15 +99,16 @@ async function tryShapes(context: ProbeContext, kind: Kind, agent: string | unde
   const key = resolveKey(needOf[kind], context.target);
   if (key === null || agent === undefined) return [];
   const fixtures = await prepareFixtures(context, `of-${kind.replaceAll(" ", "-")}-in-other-shapes`);
-  // A batch path without `{agent_id}` names no agent. A key of one agent is allowed to use such a path.
-  const isNamed = kind === "a read-only key" || fixtures.batchPath?.includes("{agent_id}") === true;
+  // A batch path without `{agent_id}` names no agent. A key that is restricted to one agent is allowed to use this
+  // path.
+  const usesBatch = kind === "a read-only key" || fixtures.batchPath?.includes("{agent_id}") === true;
   const sender = createRequestSender(
     context.client.as(key),
     {
       ...fixtures,
       agent,
       webhook: fixtures.webhook && { ...fixtures.webhook, agent_id: agent },
-      batchPath: isNamed ? fixtures.batchPath : null,
+      batchPath: usesBatch ? fixtures.batchPath : null,
     },
     context,
   );

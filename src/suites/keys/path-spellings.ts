@@ -11,7 +11,8 @@ import { encodedFirst, exchangeOn } from "../shared/key-requests/send-requests.t
 import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests whether an unusual spelling of a path bypasses the check of the key.
+// This file tests whether a server accepts a forbidden key because the path is spelled unusually, e.g. with two
+// slashes.
 
 const since = "1.2";
 
@@ -72,7 +73,7 @@ function usersOf(context: ProbeContext) {
   return all.flatMap(({ agent, ...user }) => (agent === undefined ? [] : [{ ...user, agent }]));
 }
 
-/** Whether an agent ran. Status 200 alone proves nothing: some servers send it for unknown paths. */
+/** Whether an agent ran: the body has its result. Some servers answer even unknown paths with 200. */
 const hasResult = (exchange: Exchange): boolean =>
   isSuccess(exchange) &&
   [["result"], ["data", "result"]].some((path) => getPath(bodyJson(exchange), ...path) !== undefined);

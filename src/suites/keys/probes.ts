@@ -50,17 +50,17 @@ export const temporaryKeyUsed = probe(
   async ({ client, given, target }) => {
     const temporary = client.as(given["keys.temporary"]);
     const agent = target.agents.answering;
-    const endpoints =
+    const exchange =
       agent === undefined
         ? await temporary.send("GET", "/usage", { unpaced: true })
         : await temporary.invoke(agent, helloBody, { unpaced: true });
-    return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked: endpoints };
+    return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked: exchange };
   },
 );
 
 /**
- * Extra wait after the assumed expiry of the key. The real expiry can be later, e.g. because the server's clock is
- * slow.
+ * Extra wait after the assumed expiry of the temporary key. The real expiry can be later, e.g. because the server's
+ * clock is slow.
  */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
@@ -72,7 +72,7 @@ const temporaryLifeSeconds = (target: Target): number => {
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
 };
 
-export interface ExpiredKeyRequests extends KeyRequests {
+interface ExpiredKeyRequests extends KeyRequests {
   readonly expiredKeys: readonly string[];
 }
 
@@ -93,10 +93,13 @@ async function requestAfterExpiry(
   return { requests, expiredKeys };
 }
 
-/** Returns the time that has certainly passed on the target's clock. A test clock can stand still between advances. */
+/**
+ * Returns the time since the run's start that has certainly passed on the target's clock. A test clock can stand still
+ * between advances, so only its advances count.
+ */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/** Uses the key halfway to its expiry, to find servers that extend a key's life with each use. */
+/** Uses the temporary key halfway to its expiry, to find servers that extend a key's life with each use. */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
@@ -104,7 +107,10 @@ async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.tem
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
-/** Uses the key shortly before its expiry, to find servers that cache valid keys for too long. */
+/**
+ * Uses the temporary key shortly before its expiry, to find servers that cache valid keys for too long. Does nothing
+ * without a test clock.
+ */
 async function useAtEndOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lastMs = endOfLifeMs(key) - 2 * expiryMarginMs;
@@ -145,7 +151,7 @@ export const webhookCreated = probe(
   },
   async (context) => {
     const { client, given, target } = context;
-    // If the main key's limit is low, an earlier probe's webhook is used, to save a request.
+    // If the main key's limit is low, takes the webhook that an earlier probe created, to save a request.
     const before = hasFewRequests(target) ? firstSuccessOn(context, "webhooks") : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -169,11 +175,11 @@ export const readOnlyKeyTried = probe(
   },
 );
 
-export interface AgentsTried {
+interface AgentsTried {
   readonly own: Exchange;
   /**
-   * Requests with the restricted key for an agent that it may not use. `control` invokes the same agent with the main
-   * key. `null` if no other suitable agent is known.
+   * Requests for another agent, which the restricted key may not use. `control` invokes this agent with the main key.
+   * `null` if no suitable agent is known.
    */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
@@ -212,7 +218,7 @@ export function otherAgent(
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
-export interface OtherAddressRequests extends KeyRequests {
+interface OtherAddressRequests extends KeyRequests {
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
   readonly mayBeListed?: boolean;
@@ -225,7 +231,7 @@ export const otherAddressKeyTried = probe(
     const { client, given, target } = context;
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
-    const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
+    const allowedAddress = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
     const fixtures = await prepareFixtures(context, "of-key-of-elsewhere");
     const sender = createRequestSender(restricted, fixtures, context);
     const first = await sendToEndpoints(sender, "a key of another address", endpointNames);
@@ -235,7 +241,7 @@ export const otherAddressKeyTried = probe(
     // A server must not trust `X-Forwarded-For` from an unknown client: any client can send the header.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
-      : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
+      : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", allowedAddress]] });
     const mayBeListed = inclusionOfThisMachine(key.allowedIps ?? []) === "unknown";
     return { requests, claimed, isDirect: target.isDirect, mayBeListed };
   },

@@ -11,10 +11,10 @@ import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { sendSigned } from "../authentication/signing.ts";
 
-const since = "1.2";
-
 // This file tests that signing gives a key no additional rights. For example, a read-only key still cannot invoke an
 // agent.
+
+const since = "1.2";
 
 interface SignedUses {
   readonly reader: Exchange | null;

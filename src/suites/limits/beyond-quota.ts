@@ -21,8 +21,8 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
 }
 
 /**
- * The document shows no status for a request beyond the token quota (LIM-20). Therefore, 402, 403 and 429 all count as
- * a refusal.
+ * Whether a response can refuse a request because the month's tokens are used up. The document states no status for
+ * this case (LIM-20), so 402, 403 and 429 all count.
  */
 export const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
@@ -34,7 +34,10 @@ export interface BatchBeyondQuota {
   readonly control: Exchange;
 }
 
-/** Requests that this test sends: two `GET /usage`, one batch, one `GET /operations/{id}` and one invoke. */
+/**
+ * Number of requests that `submitBatchBeyond` sends: two `GET /usage`, one batch, one `GET /operations/{id}` and one
+ * invoke.
+ */
 const requestsAroundBatch = 5;
 
 const starts = {
@@ -43,8 +46,9 @@ const starts = {
 } as const;
 
 /**
- * After a refused invoke, starts a batch or an operation and polls until its end. Returns `null` if the user stated no
- * path for `start`.
+ * Starts a batch or an operation after an invoke was refused for used-up tokens, and polls until its end. Returns
+ * `null` if the target file has no path for `start`, and `undefined` if no invoke was refused or too few requests are
+ * left.
  */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,
@@ -59,8 +63,8 @@ export async function submitBatchBeyond(
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
-  // Without a test clock, avoids the `webhooked` agent. Its new deliveries could mix with late retries of earlier
-  // deliveries.
+  // Without a test clock, avoids the agent with the role `webhooked`. Its new deliveries could mix with late retries of
+  // earlier deliveries.
   const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
   const before = await own.send("GET", "/usage");
   const submitted = await own.send("POST", fillAgentId(path, agent), { json: starts[start](query) });
@@ -88,8 +92,8 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Usage can show tokens of earlier requests late. Only a usage count above `accountedTokens` certainly includes tokens
- * of the batch.
+ * Judges LIM-19 for a batch or an operation. `GET /usage` can show tokens of earlier requests late. Therefore
+ * `tokens.used` proves a breach only above `accountedTokens`.
  */
 export function judgeBatchBeyondQuota(
   batched: BatchBeyondQuota | null | undefined,

@@ -113,7 +113,7 @@ function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Counts only the requests of `first`. Later requests can lie in the next minute's window.
+  // Counts only the requests of the first burst. Later requests can lie in the next minute's window.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -174,7 +174,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A refusal by the burst limit asks for a wait of at most `maxBurstSeconds`.
+    // A burst limit asks for a wait of at most `maxBurstSeconds`. A longer `retry_after` comes from the minute's limit.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -219,7 +219,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // If the target admits a retry before `retry_after`, waiting the full time is also enough.
+    // If the target admits a retry even before `retry_after` has passed, it would admit a later retry, too.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),

@@ -16,13 +16,14 @@ import { isSuccess } from "../shared/response.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
 const repeatCount = 3;
-/** Requests that this probe does not repeat, because other probes already repeat them. */
+/** Request kinds, as endpoint and status, that `costsMeasured` skips. Other probes already repeat such requests. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of measured request kinds, such as `invoke 404`. Without a test clock, requests can cost waiting time.
+ * Maximum number of request kinds to measure, such as `invoke 404`. Fewer without a test clock (`real`), because
+ * requests can then cost waiting time.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** Maximum length of a request body that is sent again, in characters. */
+/** Maximum length of a request body that the probe sends again, in characters. */
 const maxBodyLength = 1000;
 
 const maxKindsOf = (target: Target): number => {
@@ -31,8 +32,8 @@ const maxKindsOf = (target: Target): number => {
 };
 
 /**
- * Repeats harmless requests, and learns from `Remaining` whether they count. Chooses at most one request for each
- * combination of endpoint and status.
+ * Repeats requests that change nothing: GETs and rejected POSTs. Learns from `Remaining` whether they count toward the
+ * limit. Chooses at most one request for each combination of endpoint and status.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -93,16 +94,19 @@ const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
 const maxKeys = 5;
-/** Keys with a smaller limit per minute are not measured: the probe would use up too much of the limit. */
+/** Smallest limit per minute of a key to measure. The probe would use up too much of a smaller limit. */
 const minPerMinute = 20;
 /**
- * How many GET requests to send before and after the health requests. The GET requests show how much one GET lowers
+ * Number of GET requests before and after the health requests. The GET requests show how much one GET lowers
  * `Remaining`.
  */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
-/** Returns every valid key but the main one that needs no signature and works from any address. */
+/**
+ * Returns all valid keys except the main key. Leaves out keys that need a signature, are near their token quota, or
+ * work only from some addresses.
+ */
 export function otherPlainKeys(target: Target): TargetKey[] {
   const main = mainKey(target);
   return Object.values(target.keys).filter(
@@ -144,8 +148,9 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);
   const agent = key.agents?.[0] ?? target.agents.answering;
   const countedRead = countedReadOf(discovery);
-  const livesOn = key.expiresInSeconds === null || time.targetMs() + 2 * minuteOverMs < key.expiresInSeconds * 1000;
-  if (agent === undefined || countedRead === null || !livesOn) return false;
+  const isValidLongEnough =
+    key.expiresInSeconds === null || time.targetMs() + 2 * minuteOverMs < key.expiresInSeconds * 1000;
+  if (agent === undefined || countedRead === null || !isValidLongEnough) return false;
   const own = context.client.as(key);
   const read = (): Promise<Exchange> => own.send("GET", countedReadPath(countedRead), unpaced);
   const perMinute = limitsOf(key, target)?.perMinute ?? minPerMinute;
@@ -201,8 +206,7 @@ const kindOf = (exchange: Exchange): RequestKind => ({
 });
 
 function costsTooMuch(before: Exchange, exchange: Exchange): boolean {
-  const [from, to] = [sampleOf(before), sampleOf(exchange)];
-  const fall = fallBetween(from, to);
+  const fall = fallBetween(sampleOf(before), sampleOf(exchange));
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 

@@ -30,7 +30,7 @@ export interface AllowanceWatched {
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
   readonly later: Exchange | null;
-  /** Requests without a response, which may or may not have been counted. */
+  /** Requests without a response. The server may or may not have counted them. */
   readonly lost: readonly Exchange[];
 }
 
@@ -57,8 +57,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // Ignores the stream if the target rejects `chunk_size`. The loop below sends streams without `chunk_size`
-      // instead.
+      // Leaves out this stream if the target rejects its `chunk_size`. The loop below sends streams without
+      // `chunk_size` instead.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -99,10 +99,10 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
+function needsStream(before: Exchange, streams: readonly Exchange[], isAgentDiscovered: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
-  if (streams.length >= maxStreams || !isSuccess(last) || isFound) return false;
+  if (streams.length >= maxStreams || !isSuccess(last) || isAgentDiscovered) return false;
   const fall = fallBetween(sampleOf(before), sampleOf(last));
   return fall !== null && fall.fell < 1;
 }
@@ -128,7 +128,8 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // A faulty target can count the requests of both keys together. Then earlier requests could cause a 429.
+    // Lets earlier requests of both keys expire. A faulty target that counts both keys together could otherwise answer
+    // 429.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -224,17 +225,17 @@ export const countingChecks: readonly Check[] = [
       remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // Rejected spellings of the `Authorization` header, such as `bearer`, cannot bypass the limit.
+    // If the target rejects all unusual spellings, such as `bearer`, no spelling can bypass the limit.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
     if (fall === null) return incomparable("the responses before and after");
-    const apart = admitted.find((each) => {
+    const separate = admitted.find((each) => {
       const own = fallBetween(from, sampleOf(each));
       return own === null ? hasMoreLeft(each, afterStrangers) : own.fell < 1 - own.mayRegain;
     });
     const expected = admitted.length + 1;
-    if (apart === undefined && fall.fell >= expected - fall.mayRegain) return holds();
+    if (separate === undefined && fall.fell >= expected - fall.mayRegain) return holds();
     return breach(
       `\`Remaining\` falls by ${expected} with ${admitted.length} requests with another spelling of the header, and one more`,
       `it fell by ${fall.fell}: the other spelling has an allowance of its own`,
@@ -250,7 +251,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether `Remaining` rose by at least 2, which means that a new window began. */
+/** Whether `Remaining` is higher than in `before` by at least 2, at the same limit. This shows a separate allowance. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

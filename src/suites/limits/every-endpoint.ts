@@ -17,46 +17,46 @@ import { hasStatus } from "../shared/response.ts";
 
 const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** Refusals at these endpoints can also come from an exhausted monthly token quota. */
+/** Endpoints that run agents. Their refusals can also come from a used-up monthly token quota. */
 const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
-interface LateRequest {
+interface RequestBeyondLimit {
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
   readonly sample: Sample;
 }
 
 interface AdmittedRequest {
-  readonly window: readonly LateRequest[];
-  readonly admitted: LateRequest;
-  readonly before: LateRequest;
-  readonly after: LateRequest;
+  readonly window: readonly RequestBeyondLimit[];
+  readonly admitted: RequestBeyondLimit;
+  readonly before: RequestBeyondLimit;
+  readonly after: RequestBeyondLimit;
 }
 
 const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
 /**
- * A correct server can admit requests between refusals by chance. The admissions are a breach only below this
- * probability.
+ * A correct server can admit requests between refusals by chance. A breach needs admissions that are less probable than
+ * this.
  */
 const maxChance = 1e-4;
 
-function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
-  const late = all.exchanges.flatMap((exchange): LateRequest[] => {
+function requestsBeyondLimit(all: AllExchanges): (readonly RequestBeyondLimit[])[] {
+  const requests = all.exchanges.flatMap((exchange): RequestBeyondLimit[] => {
     const endpoint = endpointOf(exchange, all);
     if (endpoint === null || endpoint === "health" || !exhaustedStates.includes(exchange.keyState ?? "")) return [];
     return [{ endpoint, exchange, sample: sampleOf(exchange) }];
   });
-  return [...Map.groupBy(late, ({ exchange: { key, keyState } }) => `${keyState} ${key}`).values()]
+  return [...Map.groupBy(requests, ({ exchange: { key, keyState } }) => `${keyState} ${key}`).values()]
     .filter((window) => window.filter(showsUsedUp).length >= minRefused)
     .map((window) => window.toSorted((one, other) => one.sample.sentMs - other.sample.sentMs));
 }
 
-const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
+const showsUsedUp = ({ endpoint, sample }: RequestBeyondLimit): boolean =>
   isRefused(sample) && !endpointsRunningAgents.includes(endpoint);
 
-const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedRequest[] =>
+const admittedBetweenRefusals = (window: readonly RequestBeyondLimit[]): AdmittedRequest[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
     const { sentMs, endMs } = admitted.sample;
@@ -84,13 +84,13 @@ const isImprobable = (admitted: readonly AdmittedRequest[]): boolean =>
   admitted.reduce((chance, each) => chance * chanceOfReturn(each), 1) < maxChance;
 
 function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
-  const late = lateRequests(all);
-  if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
+  const windows = requestsBeyondLimit(all);
+  if (windows.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
-    new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
+    new Set(windows.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
   // If an endpoint both admits and refuses requests, admission does not depend on the endpoint.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
-  const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
+  const byEndpoint = Map.groupBy(windows.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);
   const [first] = pattern ?? [];
   return pattern === undefined || first === undefined ? holds() : describeBreach(pattern, first);
@@ -117,26 +117,26 @@ export const everyEndpointCheck: Check = check("HDR-19", allExchanges, judgeEver
   since: "1.1",
 });
 
-const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
+const traitsOfRequest = ({ exchange }: RequestBeyondLimit): ReadonlySet<string> => {
   const { traits, values } = traitsOf(exchange);
   return new Set([...traits, ...values]);
 };
 
-function exemptTraits(late: readonly LateRequest[]): readonly string[] {
-  const admitted = late.filter(({ sample }) => isAdmitted(sample));
+function exemptTraits(requests: readonly RequestBeyondLimit[]): readonly string[] {
+  const admitted = requests.filter(({ sample }) => isAdmitted(sample));
   const [first] = admitted;
   if (first === undefined || admitted.some(({ endpoint }) => endpoint !== first.endpoint)) return [];
-  const refused = late.filter(({ endpoint, sample }) => endpoint === first.endpoint && isRefused(sample));
+  const refused = requests.filter(({ endpoint, sample }) => endpoint === first.endpoint && isRefused(sample));
   if (refused.length < minRefused) return [];
   const common = admitted.map(traitsOfRequest).reduce((shared, each) => shared.intersection(each));
   return [...common].filter((trait) => !refused.some((each) => traitsOfRequest(each).has(trait)));
 }
 
 function judgeEveryTrait(all: AllExchanges): Finding<never> {
-  const late = lateRequests(all);
-  if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
-  const [trait] = exemptTraits(late.flat());
-  const pattern = late.flatMap(admittedBetweenRefusals);
+  const windows = requestsBeyondLimit(all);
+  if (windows.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
+  const [trait] = exemptTraits(windows.flat());
+  const pattern = windows.flatMap(admittedBetweenRefusals);
   const [first] = pattern;
   if (trait === undefined || first === undefined || !isImprobable(pattern)) return holds();
   return describeBreach(pattern, first, ` ${trait}`);
@@ -147,7 +147,7 @@ export const everyTraitCheck: Check = check("HDR-19", allExchanges, judgeEveryTr
   since: "1.2",
 });
 
-/** Maximum number of health requests. Without a test clock, more requests would take too long. */
+/** Maximum number of health requests in `healthRepeated`. More requests would take too long. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);

@@ -12,7 +12,7 @@ import type { CountedRead } from "./key-history.ts";
 
 export const helloBody = { query: "hello" } as const;
 
-/** Sends a request at once, without waiting for the key's rate limit. */
+/** Request options: send at once, without waiting for the key's rate limit. */
 export const unpaced = { unpaced: true } as const;
 
 export interface KeySender {
@@ -54,10 +54,13 @@ export interface ExhaustOptions {
 const shortListPath = "/agents?page=1&limit=2";
 export const countedReadPath = (read: CountedRead | null): string => (read === "list" ? shortListPath : "/usage");
 const maxFailures = 4;
-/** At least this many invokes come last. They prove that the limit holds for invokes, too. */
+/** Minimum number of invokes at the end of a burst. They prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
-/** Sends requests until one is refused or `max` are sent. Prefers GET requests if the limit counts them. */
+/**
+ * Sends requests until one is refused, several in a row fail, or `max` are sent. Prefers GET requests, which run no
+ * agent, if the limit counts them.
+ */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
@@ -95,7 +98,7 @@ export async function sendUntilRefused(
   return { admitted, failed, invoked, end };
 }
 
-/** How long to wait before retry 1, 2 and 3 of a refused request. A server can free concurrency slots late. */
+/** Pauses before the retries 1, 2 and 3 of a refused request. A server can free concurrency slots late. */
 export const retryPausesMs = [300, 600, 1200] as const;
 const maxRetriedRefusals = 12;
 
@@ -164,7 +167,10 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   }
 }
 
-/** A 429 with a smaller `Reset-After` can mean that all concurrency slots are in use. */
+/**
+ * Minimum `Reset-After` of a 429 that reports a used-up rate limit. A 429 with a smaller value can mean that all
+ * concurrency slots are in use.
+ */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -175,10 +181,13 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
   return false;
 }
 
-/** Invalid JSON, so that an admitted request creates nothing. */
+/** Request options with invalid JSON as the body, so that an admitted request creates nothing. */
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
-/** Requests endpoints other than invoke while a key's limit is used up. Returns the exchange of the stream request. */
+/**
+ * Requests other endpoints than invoke while a key's limit is used up: stream and list, and if `isThorough`, six more.
+ * Returns the exchange of the stream request.
+ */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
@@ -193,7 +202,7 @@ export async function requestOtherEndpoints({ client, agent }: KeySender, isThor
   return stream;
 }
 
-/** Returns `null` if the run may not wait as long as `send` needs. */
+/** Calls `send` and returns its result; `null` if `send` needs a wait that the run does not allow. */
 export async function unlessWaitRefused<T>(send: () => Promise<T>): Promise<T | null> {
   try {
     return await send();

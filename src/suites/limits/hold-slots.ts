@@ -13,11 +13,11 @@ import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
 // This file has functions that occupy all concurrency slots of a key.
 
-/** The target can free a concurrency slot later than it responds. Therefore each retry waits longer. */
+/** Pauses before the first try and each retry. A target can free a concurrency slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Testing more concurrency slots would take too many requests. */
+/** Maximum number of concurrency slots to test. More slots would take too many requests. */
 const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
@@ -70,17 +70,18 @@ export async function holdAllSlots<T>(
 }
 
 /**
- * Test runs in which the target refused requests despite all retries. `holdAllSlots` no longer retries in these runs.
+ * Recorders of the runs in which the target refused requests despite all retries. `holdAllSlots` no longer retries in
+ * these runs.
  */
 const runsLackingSlots = new WeakSet<Recorder>();
-/** The test runs that have a slow connection. In these runs, `holdAllSlots` makes longer pauses. */
+/** Recorders of the runs that have a slow connection. In these runs, `holdAllSlots` makes longer pauses. */
 const slowRuns = new WeakSet<Recorder>();
 
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Pause after each advance of the test clock, so that responses in transit arrive. */
+/** Usual pause after each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
-/** `holdAllSlots` tries again with longer pauses only if the estimated round trip exceeds this. */
+/** Estimated round trip above which `holdAllSlots` tries again with longer pauses. */
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 /**
@@ -113,7 +114,7 @@ export async function invokeWithRetries(
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/** Invokes an agent. After a 429, tries again a minute later, to rule out the rate limit. */
+/** Invokes an agent. After a 429, tries again a minute later, to rule out the rate limit as the cause. */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;

@@ -88,7 +88,7 @@ async function exhaustHourOfTier(
   const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
   let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
   if (end === "refused" && target.clock !== null) {
-    // Without this pause, the minute's limit might refuse the request instead of the hour's limit.
+    // Without this pause, the minute's limit might refuse the stream instead of the hour's limit.
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
@@ -113,10 +113,13 @@ async function exhaustHourOfTier(
   return { ...use, beganFresh, admitted, end, refused, health, stream, afterStream, retried, twin };
 }
 
-/** Minimum time between a full hour and the requests that use up the limit. */
+/** Minimum time between a full hour of the clock, such as 14:00, and the requests that use up the limit. */
 const marginMs = 2 * minuteMs;
 
-/** Waits past the next full hour if it comes within `neededMs + marginMs`. Fixed windows can end at full hours. */
+/**
+ * Waits past the next full hour of the clock, such as 14:00, if less than `neededMs + marginMs` is left until then.
+ * Fixed windows can end at full hours.
+ */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
   neededMs: number,
@@ -136,13 +139,16 @@ interface HourOptions {
    * minute.
    */
   readonly before: number;
+  /**
+   * Number of requests that an earlier attempt admitted. This attempt pauses after the same number; `null`: no pause.
+   */
   readonly admittedBefore: number | null;
   /**
    * Whether to send one invoke after the hour's and the minute's limits are both reached. The response tests
    * `retry_after` (LIM-13).
    */
   readonly invokesBeyondBoth?: boolean;
-  /** Whether to reach the hour's limit after half of the requests of a minute. Default: after all of them. */
+  /** Whether to reach the hour's limit in the middle of a minute's requests. Default: with the last of them. */
   readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
@@ -159,15 +165,16 @@ async function exhaustHour(
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
   const beforeLastMinute = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
-  const most = shareOfMinute(limits, time.canAdvance);
+  const fullShare = shareOfMinute(limits, time.canAdvance);
   const sendMinute = createMinuteSender(sender, admittedBefore, smallerTiers);
   let usedInMinute = before;
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    const room = (admitted < beforeLastMinute ? Math.min(most, beforeLastMinute - admitted) : perMinute) - usedInMinute;
-    const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
+    const leftInMinute =
+      (admitted < beforeLastMinute ? Math.min(fullShare, beforeLastMinute - admitted) : perMinute) - usedInMinute;
+    const share = Math.min(leftInMinute, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly, isFull: usedInMinute + share === perMinute });
     usedInMinute = 0;
     admitted += minute.admitted;
@@ -195,7 +202,7 @@ interface MinuteOfHour {
   readonly isFull: boolean;
 }
 
-/** The last requests below the hour's limit are invokes, to prove that the limit holds for invokes, too. */
+/** Number of invokes just below the hour's limit. They prove that the limit holds for invokes, too. */
 const invokesBelowLimit = 3;
 
 function createMinuteSender(sender: KeySender, admittedBefore: number | null, { exceedsMinute }: SmallerTiers) {

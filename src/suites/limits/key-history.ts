@@ -86,7 +86,7 @@ export function keyHistoryOf(
   };
 }
 
-export interface KeyHistoryContext {
+interface KeyHistoryContext {
   readonly target: Target;
   readonly recorder: Recorder;
   readonly discovery: Discovery;
@@ -121,7 +121,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
 }
 
-/** Percentages to add to the published limit. They are tried in order, until the limit allows all admitted requests. */
+/** Percentages to add to the published limit, tried in order until the raised limit allows all admitted requests. */
 const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
 
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
@@ -173,7 +173,10 @@ const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolea
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Returns the kind of GET request that counts against the limit: the one that lowered `Remaining` in discovery. */
+/**
+ * Returns the kind of GET request that lowered `Remaining` in discovery, and so counts toward the limit; `null` if no
+ * kind did.
+ */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;

@@ -22,18 +22,19 @@ import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 type KindTest = (kind: RequestKind) => boolean;
 
 const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
-/** Health requests must be free, unless they get 401, 403 or 429. */
+/** Whether requests of this kind must not lower `Remaining`: health requests that get no 401, 403 or 429. */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** A breach needs at least this many requests with a wrong cost. Another client can distort one measurement. */
 const minInstances = 2;
 /**
- * Maximum number of too high costs to examine in a group of requests, to save time. Too low costs have the same
+ * Maximum number of too high costs to examine in each group of requests, to save time. Too low costs have the same
  * maximum.
  */
 const maxSuspects = 20;
 /**
- * Minimum number of control requests near a suspected one. They have another endpoint or outcome, and the usual cost.
+ * Minimum number of control requests near a request that is suspected of a wrong cost. Control requests have another
+ * endpoint or outcome, and the usual cost.
  */
 const minControls = 3;
 const maxControlDistanceMs = 15_000;
@@ -192,14 +193,15 @@ function describeWrongCosts(
 ): Finding<never> {
   const [{ kind, cost }] = wrong as readonly [MeasuredCost];
   const trait = group.slice(groupOf(kind).length);
-  const falls = wrong.slice(0, 2).map(({ from, to, account }) => {
-    return `from ${from.remaining} to ${to.remaining} (${from.id}, ${to.id}, key ${account.key})`;
-  });
-  const shown = new Set(wrong.slice(0, 2).map(({ to }) => to.id));
+  const examples = wrong.slice(0, 2);
+  const falls = examples.map(
+    ({ from, to, account }) => `from ${from.remaining} to ${to.remaining} (${from.id}, ${to.id}, key ${account.key})`,
+  );
+  const ids = new Set(examples.map(({ to }) => to.id));
   return breach(
     `${describeKind(kind)}${trait} takes ${describeCosts(kind)} from the allowance`,
     `${cost}, ${own.filter((each) => each.cost === cost).length} of ${own.length} times: \`Remaining\` fell ${falls.join(", and ")}`,
-    ...exchanges.filter(({ id }) => shown.has(id)),
+    ...exchanges.filter(({ id }) => ids.has(id)),
   );
 }
 

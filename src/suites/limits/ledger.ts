@@ -9,7 +9,7 @@ import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchan
 import { textKindOf } from "../coverage/requests.ts";
 import { fallBetween, mayCountBetween, type OtherRequests, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** The endpoint and the outcome of a request. Requests of the same kind should cost the same. */
+/** The endpoint and the outcome of a request. Requests of one kind should lower `Remaining` by the same number. */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** Outcome of the request: `2xx`, or the status of an error. */
@@ -24,7 +24,10 @@ interface LedgerEntry {
   readonly valueGroups: readonly string[];
 }
 
-/** How far a request lowered `Remaining`, measured from two samples. `cost` is the average over `count` requests. */
+/**
+ * The cost of requests of one kind: the amount by which a request lowered `Remaining`, measured from two samples.
+ * `cost` is the average over `count` requests.
+ */
 export interface MeasuredCost {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -44,10 +47,7 @@ export interface MeasuredCost {
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/**
- * Returns by how much a request is allowed to lower `Remaining`. For example, an invoke that fails is allowed to cost 0
- * or 1.
- */
+/** Returns how far a request is allowed to lower `Remaining`. For example, a failed invoke: by 0 or 1. */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -72,12 +72,12 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Leaves out samples after the key's last 2xx if the key then gets 401. Limits do not apply to a rejected key. */
+/** Drops the samples after the key's last 2xx if the key then gets 401. Limits do not apply to a rejected key. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
-  const isRefused = samples.some(({ status, sentMs }) => status === 401 && sentMs > lastMs);
-  return isRefused ? samples.filter(({ sentMs }) => sentMs <= lastMs) : samples;
+  const isRejected = samples.some(({ status, sentMs }) => status === 401 && sentMs > lastMs);
+  return isRejected ? samples.filter(({ sentMs }) => sentMs <= lastMs) : samples;
 }
 
 function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, all: AllExchanges): LedgerEntry {
@@ -232,7 +232,10 @@ function comparableKinds(
 
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
-/** Returns how far `Remaining` fell; `null` if other requests, the clock or a burst allowance can distort the fall. */
+/**
+ * Returns how far `Remaining` fell; `null` if other requests, a clock advance or a burst allowance can distort the
+ * fall.
+ */
 export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);
   // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.

@@ -17,7 +17,10 @@ import { useExpiryMs } from "./timed-retry.ts";
 
 const since = "1.2";
 
-/** Requests of one minute: `before` uses up most of the limit, then `atOnce` and `after` follow. */
+/**
+ * Requests of one minute. `before` uses up most of the limit. `atOnce` are concurrent requests, more than the limit has
+ * left. `after` is one last invoke.
+ */
 export interface EdgeOfMinute {
   readonly before: readonly Exchange[];
   readonly atOnce: readonly Exchange[];
@@ -29,12 +32,15 @@ interface EdgesReached {
   readonly edges: readonly EdgeOfMinute[];
 }
 
-/** Larger limits would take too many requests. */
+/** Largest limit per minute to test. A larger limit would take too many requests. */
 const maxPerMinute = 100;
 const maxAtOnce = 3;
-/** Usual number of attempts at the end of a minute. Concurrent requests can arrive one after another. */
+/** Usual number of attempts. Concurrent requests can arrive separately, and then the attempt proves nothing. */
 const usualTries = 2;
-/** A bucket can refill between two responses, and then admit one more request. Therefore, one excess proves nothing. */
+/**
+ * Number of attempts with too many admissions that a breach needs. One attempt proves nothing: a token bucket can
+ * refill between two responses, and then admits one more request.
+ */
 const minExcesses = 2;
 const maxTries = usualTries + 1;
 /** Pause before the concurrent requests. Meanwhile, the server frees the concurrency slots of earlier requests. */
@@ -52,7 +58,7 @@ function smallestTier(target: Target): TierUnderTest | null {
 
 const plannedRequests = (target: Target): number => maxTries * ((smallestTier(target)?.limits.perMinute ?? -2) + 2);
 
-export const edgesReached = probe(
+const edgesReached = probe(
   "requests are sent at once when fewer are left in a minute",
   {
     needs: ["agents.answering"],
@@ -105,7 +111,7 @@ async function reachEdge(
 
 const isAdmittedExchange = (exchange: Exchange): boolean => isAdmitted(sampleOf(exchange));
 
-/** Returns the requests left in the minute; `NaN` unless the response's headers report the minute. */
+/** Returns the requests left in the minute; `NaN` if the response's headers do not report the minute. */
 function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number {
   if (exchange === undefined) return Number.NaN;
   const { limit, remaining } = sampleOf(exchange);
@@ -117,7 +123,9 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
  * because a token bucket changes `Reset` with every request.
  */
 const maxResetDifferenceSeconds = 30;
-/** Maximum time from the first to the last request. A token bucket refills only half a request in this time. */
+/**
+ * Returns the maximum time from the first to the last request. A token bucket refills only half a request in this time.
+ */
 const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
@@ -131,7 +139,7 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
 }
 
-/** A 429 with `Remaining` above 0 means too many concurrent requests. */
+/** Whether the rate limit refused the request. A 429 with `Remaining` above 0 comes from the concurrency limit. */
 const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
 
 /** Judges HDR-19. For example, after `Remaining: 2`, the server must not admit three concurrent requests. */

@@ -59,7 +59,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/** Seconds left in the window when the burst starts, so that a constant `retry_after` of 60 is noticed. */
+/** Seconds left in the window when the burst starts. A constant `retry_after` of 60 is then noticeably wrong. */
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
@@ -120,8 +120,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, earlier requests can already have used up the minute's
-  // limit.
+  // Whether the target refused too early. Without a test clock, a refusal is not too early if earlier requests used up
+  // the minute's limit.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -150,7 +150,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a smaller tier's limit was broken, sends only a few requests beyond this tier's limit.
+  // If a tier with a smaller limit admitted too many requests, sends only a few requests beyond this tier's limit.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -171,7 +171,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   return { first, beganMs, lastedMs: time.targetMs() - beganMs, alreadySent, siblingControl };
 }
 
-/** Returns the last refusal. Provokes a new one if later requests may have changed its `retry_after`. */
+/** Returns the last refusal. If later requests may have changed `retry_after`, provokes a new refusal. */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
   sender: KeySender,
@@ -189,7 +189,7 @@ async function latestRefusal(
   return undefined;
 }
 
-/** Maximum number of invokes that try to provoke a refusal. A rolling window can admit some of them. */
+/** Maximum number of invokes that try to provoke a new refusal. A rolling window can admit some invokes. */
 const maxNewRefusals = 3;
 
 const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
@@ -258,7 +258,10 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** The second burst starts at another second of the minute. Therefore, a fixed window cannot end during both bursts. */
+/**
+ * Extra wait before the second burst, so that it starts at another second of the minute. Therefore, a fixed window
+ * cannot end during both bursts.
+ */
 const secondBurstOffsetMs = 23_000;
 
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
@@ -276,7 +279,7 @@ async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // Some limiters also count a share of the previous window. Therefore, this waits a minute past the window's reset.
+    // Some limiters also count a share of the previous window. Therefore, the probe waits a minute past the reset.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

@@ -20,7 +20,7 @@ interface MonthState {
   readonly invoked: Exchange;
 }
 
-export interface NextMonth {
+interface NextMonth {
   readonly before: MonthState;
   /** `null` if the key still had tokens. In that case, the probe does not wait for the next month. */
   readonly after: MonthState | null;
@@ -28,10 +28,10 @@ export interface NextMonth {
 
 /** The longest month has 31 days. One extra day covers every time zone. */
 const monthOverMs = 32 * dayMs;
-/** Minimum wait, in real time, for a scheduled job that resets the month's tokens. */
+/** Minimum wait, in real time, for a scheduled job of the target that resets the month's tokens. */
 const jobMs = 3000;
 
-export const monthTurned = probe(
+const monthTurned = probe(
   "a key without tokens is used again in the next month",
   {
     needs: ["clock", "keys.nearQuota", "agents.answering"],
@@ -63,8 +63,8 @@ const periodIn = (usage: Exchange): unknown => usageField(bodyJson(usage), "peri
 const minMonthMs = 27 * dayMs;
 
 /**
- * Whether `period` or `retry_after` shows that a new month has begun. `period` counts only if all earlier readings
- * agree.
+ * Whether `period` or `retry_after` shows that a new month has begun. `period` counts only if all earlier usage reports
+ * have the same `period`.
  */
 function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];
@@ -80,7 +80,7 @@ const isSameRefusal = (one: Exchange, other: Exchange): boolean =>
 const on = { spent: quotaExhausted, turned: monthTurned };
 
 function judgeNextMonth({ spent, turned: { before, after } }: EvidenceOf<typeof on>): Finding<never> {
-  // An earlier wait for `X-RateLimit-Reset` may already have crossed the end of the month.
+  // An earlier probe saw the refusal, and the key now succeeds: an earlier wait may have crossed the end of the month.
   if (after === null && isSuccess(before.invoked) && refusalIn(spent) !== null) return holds();
   if (after === null)
     return unproven(`the key was not refused for its tokens before the month ended (${outcomeOf(before.invoked)})`);

@@ -6,8 +6,11 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** Two admitted requests of one key. Only health requests were sent between the two; `health` counts these. */
-export interface ConsecutivePair {
+/**
+ * Two admitted requests of one key, with only health requests between them. `health` is the number of health requests,
+ * `events` the number of stream events that `from` got.
+ */
+interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
   readonly health: number;
@@ -15,13 +18,14 @@ export interface ConsecutivePair {
 }
 
 /**
- * Pairs of consecutive requests that earlier probes sent. `neighbours` is `null` unless the key's rate limit is low.
+ * Pairs of consecutive requests that earlier probes sent. `neighbours` is `null` if the main key's limit is high: other
+ * probes then test what counts.
  */
-export interface PassiveCounting {
+interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
-export const passivelyCounted = probe(
+const passivelyCounted = probe(
   "what was sent one after another on a small key is looked over",
   { requests: 0, stage: "review" },
   async ({ client, recorder, target }): Promise<PassiveCounting> => {
@@ -89,21 +93,20 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   return falls.includes(1) && falls.every((fell) => fell <= 1);
 }
 
-const remainingUnreliable = (): Finding<never> =>
-  unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
+const remainingUnreliable = unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
 /** Judges HLT-16: health requests do not lower `Remaining`. Uses only requests that other probes sent. */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
-  if (neighbours === null) return probedSeparately();
-  if (!isRemainingReliable(neighbours)) return remainingUnreliable();
+  if (neighbours === null) return probedSeparately;
+  if (!isRemainingReliable(neighbours)) return remainingUnreliable;
   const pairs = neighbours.filter(({ health, to }) => health >= minHealthReads && isAgentCall(to));
   return judgeFalls(pairs, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
 /** Judges LIM-11 by requests of other probes: a stream counts as one request, however many events it has. */
 export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
-  if (neighbours === null) return probedSeparately();
-  if (!isRemainingReliable(neighbours)) return remainingUnreliable();
+  if (neighbours === null) return probedSeparately;
+  if (!isRemainingReliable(neighbours)) return remainingUnreliable;
   const over = pairsAroundStreams(neighbours);
   const judged = judgeFalls(
     over,
@@ -137,7 +140,7 @@ function judgeFalls(pairs: readonly ConsecutivePair[], max: number, expected: st
   return breach(expected, `it fell ${text}`);
 }
 
-const probedSeparately = (): Finding<never> => inapplicable("a probe of its own tests this");
+const probedSeparately = inapplicable("a probe of its own tests this");
 
 export const passiveCountingChecks: readonly Check[] = [
   check("LIM-11", passivelyCounted, judgeStreamsOfOtherProbes, { as: "as sent" }),

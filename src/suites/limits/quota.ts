@@ -20,7 +20,7 @@ import {
 } from "./beyond-quota.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 
-export interface QuotaCall {
+interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
 }
@@ -34,7 +34,7 @@ export interface QuotaExhausted {
   readonly started?: BatchBeyondQuota | null | undefined;
 }
 
-export interface StreamsBeyondQuota {
+interface StreamsBeyondQuota {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams, which shows whether the tokens are still used up. */
   readonly control: Exchange;
@@ -42,7 +42,9 @@ export interface StreamsBeyondQuota {
 
 const maxCalls = 12;
 const maxBeyond = 2;
-/** The first stream can use up the last tokens. Then only the second stream exceeds the quota. */
+/**
+ * Maximum number of streams. The first stream can use up the last tokens, so that only the second exceeds the quota.
+ */
 const maxStreams = 2;
 const requestsBeyond = 2 * maxStreams + 1;
 
@@ -76,7 +78,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // The last `read()` can wait until the quota resets. Therefore the streams and batches come first.
+    // The last `read()` can wait until the quota resets. Therefore the probe sends the streams and batches first.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
@@ -178,7 +180,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
-/** Tolerance: the server rounds `retry_after` to seconds and uses another clock. */
+/** Tolerance, because the server rounds `retry_after` to seconds and uses another clock. */
 const slackSeconds = 2;
 
 function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {

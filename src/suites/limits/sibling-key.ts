@@ -20,7 +20,7 @@ export type SiblingKeyResult =
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /** The invoke that used the second key before the first key's limit was used up. */
+      /** An invoke with the second key, sent before the first key's limit was used up. `null` if none was sent. */
       readonly before: Exchange | null;
       readonly after: Exchange;
       readonly again: Exchange | null;
@@ -52,7 +52,8 @@ export async function invokeSibling(
   const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
   const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
-  // The server may have refused the request because it frees concurrency slots late.
+  // The server may have refused the invoke only because it frees concurrency slots late. Therefore the probe invokes
+  // once more.
   await sleep(slotReleaseMs + 100);
   return { before, after: await invoke() };
 }

@@ -8,7 +8,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
-/** An agent counts as slow only if its invoke takes at least this long. */
+/** Minimum duration of an invoke of an agent with the role `slow`, by the definition of that role. */
 const minSlowMs = 1000;
 
 /** Whether a stream continued after the given time. One later event proves nothing, because it may be delayed. */
@@ -41,8 +41,11 @@ interface TooFew {
   readonly after: Exchange;
 }
 
-/** Judges LIM-6 if some concurrent requests were refused. `what` is "requests" or "streams", for the finding. */
-export function judgeTooFew({ concurrent, admitted, refused, after }: TooFew, what: string): Finding<never> {
+/** Judges LIM-6 if some concurrent requests or streams were refused. */
+export function judgeTooFew(
+  { concurrent, admitted, refused, after }: TooFew,
+  what: "requests" | "streams",
+): Finding<never> {
   const forSlots = refused.filter(isRefusedForSlots);
   if (forSlots.length === 0 || admitted + (refused.length - forSlots.length) >= concurrent)
     return unproven(`${what} were refused for the rate or the month's tokens`);
@@ -114,7 +117,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const refused = refusals(held);
-    // Includes `extra`, because the target can admit it instead of a held request.
+    // Includes `extra`, the request beyond the slots, because the target can admit it instead of a held request.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);

@@ -62,9 +62,11 @@ export const slotsHeld = tierProbe(
     const own = client.as(key);
     // Without a test clock, skips requests to other endpoints. The slow invokes could end before these requests are
     // sent.
-    const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
+    const otherRequests = time.canAdvance
+      ? requestsInState(context, { key, kind: tested.tier, state: "slots held" })
+      : [];
     const { held, extra, during, health, submitted } = await holdAllSlots(
-      (tripMs) => holdWithSlowInvokes(context, elsewhere, tripMs),
+      (tripMs) => holdWithSlowInvokes(context, otherRequests, tripMs),
       (result) => result.held,
       (result) => isSuccess(result.extra),
       context,
@@ -83,17 +85,17 @@ export const slotsHeld = tierProbe(
       siblingKey === null || during === null
         ? null
         : { during, after: await invokeWithRetries(client.as(siblingKey), given["agents.answering"]) };
-    await holdForOtherEndpoints(context, elsewhere);
+    await holdForOtherEndpoints(context, otherRequests);
     return { concurrent: limits.concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
   },
 );
 
-async function holdWithSlowInvokes(context: SlotContext, elsewhere: (() => PendingExchange)[], tripMs: number) {
+async function holdWithSlowInvokes(context: SlotContext, otherRequests: (() => PendingExchange)[], tripMs: number) {
   const { client, given, tested, time, recorder } = context;
   const { concurrent, perMinute } = tested.limits;
   const [own, other] = [client.as(tested.key), tested.siblingKey === null ? null : client.as(tested.siblingKey)];
-  const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
-  await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
+  const otherCount = Math.max(0, Math.min(otherRequests.length, perMinute - concurrent - 6));
+  await ensureAllowance(own, concurrent + 4 + otherCount, { time, recorder, perMinute });
   if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
   const openSlow = openerOfSlow(context);
   const opened = Array.from({ length: concurrent }, openSlow);
@@ -107,7 +109,7 @@ async function holdWithSlowInvokes(context: SlotContext, elsewhere: (() => Pendi
   const batch = submitBatch(context);
   const health = await own.health(given["agents.answering"]);
   for (const each of [siblingInvoke, batch]) if (each) await awaitBriefly(each.finished);
-  const others = elsewhere.splice(0, room).map((open) => open().finished);
+  const others = otherRequests.splice(0, otherCount).map((open) => open().finished);
   await Promise.all(others.map(awaitBriefly));
   const all = Promise.all([...opened, more].map(({ finished }) => finished));
   const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
@@ -132,25 +134,26 @@ function submitBatch({ client, given, tested, target }: SlotContext): PendingExc
   return client.as(tested.key).open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
 }
 
-async function holdForOtherEndpoints(context: SlotContext, elsewhere: (() => PendingExchange)[]): Promise<void> {
+async function holdForOtherEndpoints(context: SlotContext, otherRequests: (() => PendingExchange)[]): Promise<void> {
   const {
     client,
     tested: { limits },
     time,
   } = context;
   const openSlow = openerOfSlow({ ...context, client: client.since("1.1") });
-  while (elsewhere.length > 0) {
+  while (otherRequests.length > 0) {
     if (!(await waitIfAllowed(time, minuteOverMs, "all slots of a key are held again"))) return;
     const held = Array.from({ length: limits.concurrent }, () => openSlow().finished);
     await sleep(maxArrivalMs / 10);
-    const others = elsewhere.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
+    const others = otherRequests.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
     await Promise.all(others.map(awaitBriefly));
     await time.awaitAgent(Promise.all([...held, ...others]), maxSlowMs, stepMs);
   }
 }
 
 /**
- * The probe sends more failing requests than the key has slots. A server that never frees slots refuses the last ones.
+ * Responses to more failing requests than the key has concurrency slots. A server that never frees slots refuses the
+ * last requests.
  */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
@@ -174,9 +177,9 @@ export const failuresBeyondSlots = tierProbe(
     const own = client.as(key);
     const agent = given["agents.answering"];
     const tries = triesBeyondSlots(limits);
-    const room = (): Promise<void> =>
+    const ensureTries = (): Promise<void> =>
       ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    await room();
+    await ensureTries();
     const before = await invokeWithRetries(own, agent);
     const refusedInput = await repeatUntilRefused(
       before,
@@ -185,10 +188,8 @@ export const failuresBeyondSlots = tierProbe(
       acceptsInvalidInput,
     );
     const between = await invokeWithRetries(own, agent);
-    await room();
-    const failed = await repeatUntilRefused(before, tries, () =>
-      invokeWithRetries(own, given["agents.failing"], helloBody),
-    );
+    await ensureTries();
+    const failed = await repeatUntilRefused(before, tries, () => invokeWithRetries(own, given["agents.failing"]));
     const after = await invokeAfterMinute(own, agent, time);
     return { concurrent: limits.concurrent, before, refusedInput, between, failed, after };
   },

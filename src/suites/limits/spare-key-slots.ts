@@ -36,7 +36,7 @@ export type SpareSlots =
     };
 
 const delayMs = 250;
-/** Asks for a stream of about 12 seconds. The target need not follow `stream_delay_ms`. */
+/** Request body for a stream of about 12 seconds. A target is allowed to ignore `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
@@ -46,7 +46,9 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/** Waiting times, one before each try of an invoke. Some servers notice a disconnect only after seconds. */
+/**
+ * Pauses before each invoke after the client closed its streams. Some servers notice a disconnect only after seconds.
+ */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
 /** Like `pausesMs`, but for an invoke after a request that the client did not close early. */
 const laterPausesMs = [0, 1500] as const;
@@ -59,7 +61,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** Whether this probe must test the slots itself, because the probe `streamsHeld` cannot run. */
+/** Whether this probe must test concurrency slots itself, because the probe `streamsHeld` cannot run. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&
@@ -89,12 +91,12 @@ export const spareSlotsLeft = probe(
     if (!(await first.isSlow())) return { kind: "fast stream", stream: await close(first.stream) };
     const streams = [first, ...Array.from({ length: concurrent - 1 }, () => openTimed(own, agent, time))];
     await Promise.race([Promise.all(streams.map(({ stream }) => stream.firstEvent)), time.sleepReal(sampleMs)]);
-    const extra = own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: helloBody, ...unpaced });
+    const answering = given["agents.answering"];
+    const extra = own.open("POST", agentPath(answering, "invoke"), { json: helloBody, ...unpaced });
     await awaitBriefly(extra.finished);
     const isAnsweredMeanwhile = await isFinished(extra);
     if (isAnsweredMeanwhile) await time.sleepReal(3 * delayMs);
     const closed = await Promise.all(streams.map(({ stream }) => close(stream)));
-    const answering = given["agents.answering"];
     const after = await sendUntilAdmitted(() => own.invoke(answering, helloBody, unpaced), pausesMs, time);
     const holding = after.some(isSuccess) ? await holdAllButOne(own, agent, concurrent, time) : [];
     const isHeld = holding.length === concurrent - 1 && holding.every(({ isOpen }) => isOpen);
@@ -168,7 +170,7 @@ function openTimed(client: Client, agent: string, time: Pick<RunClock, "now">): 
   });
   const isSlow = async (): Promise<boolean> => {
     await Promise.race([sampled.promise, stream.finished, sleep(sampleMs, null, { ref: false })]);
-    // Ignores the time to the second event, because the agent may need time to begin.
+    // Ignores the gap between the first two events, because the agent may need time to begin.
     const gapsMs = timesMs.slice(2).map((ms, index) => ms - (timesMs[index + 1] ?? ms));
     return timesMs.length >= sampleSize && gapsMs.every((ms) => ms >= minObservedDelayShare * delayMs);
   };

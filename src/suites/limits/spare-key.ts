@@ -12,14 +12,14 @@ import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
 /** A spare key: it has a small limit and is not the main key. Using up its limit delays no other probe. */
-export interface SpareKey {
+interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
   /** Another key of the same tier, whose requests must not lower the spare key's `Remaining`. */
   readonly partner: TargetKey | null;
 }
 
-/** A larger limit would take too many requests to use up. */
+/** Largest limit per minute of a spare key. A larger limit would take too many requests to use up. */
 const maxPerMinute = 20;
 
 /**

@@ -93,8 +93,8 @@ async function holdStreams(
   const own = client.as(key);
   const { concurrent, perMinute } = limits;
   await ensureAllowance(own, concurrent + 3, { time, recorder, perMinute });
-  const path = agentPath(given["agents.slowStreaming"], "stream");
   const agent = given["agents.slowStreaming"];
+  const path = agentPath(agent, "stream");
   const json = bodyFor(agent, holdsSlotBriefly(recorder, agent) ? { ...helloBody, ...briefParameters } : helloBody);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
@@ -104,7 +104,7 @@ async function holdStreams(
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: helloBody, ...unpaced });
   const first = extra();
   await awaitBriefly(first.finished);
-  const beyond = (await isResponse(first, isSuccess)) ? await openExtraStreams(own, path, options) : [];
+  const beyond = (await hasResponse(first, isSuccess)) ? await openExtraStreams(own, path, options) : [];
   await passPartOfStream(time);
   const second = extra();
   await awaitBriefly(second.finished);
@@ -114,12 +114,12 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
+const hasResponse = async ({ finished }: PendingExchange, matches: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
-  return answer !== null && isSuch(answer);
+  return answer !== null && matches(answer);
 };
 
-/** If a target admits this many streams beyond its concurrency limit, the limit ignores streams. */
+/** Maximum number of streams beyond the concurrency limit. If the target admits all, its limit ignores streams. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -128,7 +128,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
     const one = own.open("POST", path, options);
     opened.push(one);
     await awaitBriefly(Promise.race([one.firstEvent, one.finished]));
-    isOver = await isResponse(one, (answer) => !isSuccess(answer));
+    isOver = await hasResponse(one, (answer) => !isSuccess(answer));
   }
   return opened;
 }

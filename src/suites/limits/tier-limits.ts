@@ -15,7 +15,7 @@ const maxInvoked = { minute: 50, hour: 100 } as const;
 export const isUsedUpTwice = ({ countedRead }: KeySender, limit: number): boolean =>
   countedRead !== null && limit <= maxRepeatedAllowance;
 
-/** Throws a `SkipError` if only invokes can use up the limit, and it exceeds `maxInvoked`. */
+/** Throws a `SkipError` if only invokes can use up the limit, and the limit exceeds `maxInvoked`. */
 export function requireCountedRead({ countedRead, limits }: KeySender, name: LimitName): void {
   const limit = name === "hour" ? limits.perHour : limits.perMinute;
   if (countedRead === null && limit > maxInvoked[name])
@@ -44,33 +44,34 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 const hourFactor = {
   // The probe can use up a small limit twice.
   small: 2.2,
-  // Without a known burst, the probe learns by refusals how many requests a minute admits. These cost requests, too.
+  // If the burst is unknown, the probe learns from refusals how many requests a minute admits. Refusals cost requests,
+  // too.
   ofUnknownBurst: 1.3,
   other: 1,
 } as const;
 
 /**
- * The most minutes that an hour on the test clock can hold. The probe advances the clock by about two minutes after
- * each minute's requests, so 29 advances fit. Two are reserved for what the probe does after the last of these minutes.
+ * Maximum number of minutes whose requests fit into one hour of the test clock. The probe advances the clock by about
+ * two minutes after the requests of each minute, so 29 minutes fit. Two of them are reserved for the end of the probe.
  */
 const maxMinutesCutShort = 27;
 
 /**
- * Whether each minute gets one request less than its limit, which saves an invoke. A full minute must end with an
- * invoke: a GET possibly does not count.
+ * Whether the probe sends one request fewer than the limit in each minute. This saves an invoke: only a full minute
+ * must end with an invoke, because a GET possibly does not count.
  */
 const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean): boolean =>
-  // The run sends the left-out requests, one of each minute, in an additional minute.
+  // The left-out requests, one for each minute, must fit into one additional minute.
   hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
 
 /**
- * How many requests the probe sends in one minute. The last minute of an hour is an exception: it uses the full
- * `perMinute`.
+ * Returns the number of requests that the probe sends in one minute. Only in the last minute of an hour, the probe
+ * sends `perMinute` requests.
  */
 export const shareOfMinute = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
-/** Minutes that it takes to use up an hour's limit. */
+/** Returns the number of minutes that the probe takes to use up an hour's limit. */
 export const minutesOfHour = (limits: TierLimits, hasClock: boolean): number =>
   Math.ceil(limits.perHour / limits.perMinute) + Number(isMinuteCutShort(limits, hasClock));
 
@@ -98,11 +99,11 @@ export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): 
 }
 
 interface LimitResult {
-  /** The tier admits more than its limit. */
+  /** Whether the tier admitted more than its limit. */
   readonly isOver: boolean;
-  /** The tier admits less than its limit. */
+  /** Whether the tier admitted less than its limit. */
   readonly isShort: boolean;
-  /** In one burst, the tier admitted more requests than its limit per minute. A burst allowance permits this. */
+  /** Whether one burst got more admissions than the tier's limit per minute. A burst allowance permits this. */
   readonly admitsBurst: boolean;
 }
 
@@ -116,7 +117,7 @@ const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>()
 
 type TestedTier = Pick<TierProbeContext["tested"], "tier" | "limits">;
 
-/** Lets a tier's probe report its result and read the results of tiers with smaller limits. */
+/** Functions with which a tier's probe reports its result and reads the results of tiers with smaller limits. */
 export interface SmallerTiers {
   readonly report: (result: LimitResult) => void;
   readonly some: (result: keyof LimitResult) => boolean;
@@ -165,7 +166,7 @@ export async function runAmongTiers<T>(
 }
 
 /**
- * If a tier with a smaller limit admitted too many requests, the breach is known. The probe then sends at most this
- * many requests beyond its own tier's limit. Only with a test clock.
+ * Maximum number of requests beyond a tier's limit if a tier with a smaller limit admitted too many: the breach is then
+ * known. Applies only with a test clock.
  */
 export const maxBeyondLimit = 5;

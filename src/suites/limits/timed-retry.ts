@@ -66,7 +66,10 @@ export async function expireEarlierUse(context: LimitsProbeContext) {
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Sends a request well before `retry_after` has passed; `null` if that is impossible. */
+/**
+ * Sends a request well before `retry_after` has passed. Returns `null` if `retry_after` is missing or too short, or the
+ * run does not allow the wait.
+ */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;
@@ -89,8 +92,8 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // Advancing the test clock gives the server no real time to free a slot. Therefore, the request is repeated after
-  // short pauses.
+  // Advancing the test clock gives the server no real time to free a concurrency slot. Therefore, the probe repeats the
+  // request after short pauses.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;

@@ -17,11 +17,11 @@ import {
 } from "./probes.ts";
 
 /**
- * A client must close a finished stream within this time of sending a later request. Applies only to requests that end
- * while the stream is open.
+ * Maximum time for which a client may keep a finished stream open after it sends another request. Only requests that
+ * end before the stream is closed count.
  */
 const closingMs = 250;
-/** A finished stream counts as left open if it stays open during this many later requests. */
+/** A finished stream counts as left open if at least this many later requests end before the stream is closed. */
 const minLaterCalls = 3;
 
 const isConcurrent = ({ calls }: JudgedRun): boolean =>

@@ -20,7 +20,7 @@ import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
-import { cornersRequested, type GeneratedRequest } from "./probe.ts";
+import { cornersRequested, type GeneratedRequest, hasOtherMistake } from "./probe.ts";
 
 const cornersAndExchanges = { corners: cornersRequested, all: allExchanges };
 type GeneratedEvidence = EvidenceOf<typeof cornersAndExchanges>;
@@ -31,7 +31,7 @@ interface GeneratedRequestRule {
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** The first requirement set with this check. Default: 1.1. */
+  /** The first requirement set that contains the check. Default: 1.1. */
   readonly since?: RequirementSet;
 }
 
@@ -79,9 +79,6 @@ const otherSchemes = ["other scheme", "in Basic credentials"] as const;
 const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
 
-const hasOtherMistake = ({ agent, body }: Row): boolean =>
-  agent === "unknown" || dimensions.body.refused.some((each) => each === body);
-
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
     as: "in every corner",
@@ -96,9 +93,6 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
     isKept: (exchange) => hasStatus(exchange, 401),
   });
 
-const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
-  code === null || isRight(code);
-
 const checkKeyCode = (
   clause: JudgedId,
   kinds: readonly string[],
@@ -111,8 +105,11 @@ const checkKeyCode = (
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // A missing code passes here: clauses ERR-2 to ERR-5 judge it.
-    isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
+    isKept: (exchange) => {
+      const code = codeOf(exchange);
+      // An error without a code passes here: clauses ERR-2 to ERR-5 judge missing codes.
+      return code === null || !hasStatus(exchange, 401) || isRight(code);
+    },
   });
 
 export const keyCornerChecks: readonly Check[] = [
@@ -160,7 +157,7 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
 
 /** For each kind of restricted key, the endpoints that the key should be allowed to use. */
 const openToRestrictedKeys: Readonly<Record<string, readonly string[]>> = {
-  // Usage is left out, because a vendor may show usage only to the account's owner.
+  // Leaves out the endpoint `usage`, because a vendor may show usage only to the owner of the account.
   "read-only": ["list", "health"],
   "one agent": ["invoke", "stream", "health"],
 };
@@ -186,21 +183,17 @@ export const restrictedKeysCheck: Check = checkCorners("AUTH-1", {
 });
 
 export const bodyCornerChecks: readonly Check[] = [
-  checkEvery(
-    "REQ-11",
-    { all: allExchanges, corners: cornersRequested },
-    {
-      matrix: emptyMatrix("every POST with a valid key and a body that is no JSON object"),
-      noun: "requests",
-      members: ({ all }) => responseCases(all, all.exchanges, (each) => hasNoObject(each, all)),
-      // Ignores statuses, such as 401, that a server or gateway may send before it reads the body.
-      judge: (exchange) => {
-        if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
-        return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
-      },
-      whenEmpty: unproven("no such request was answered"),
+  checkEvery("REQ-11", cornersAndExchanges, {
+    matrix: emptyMatrix("every POST with a valid key and a body that is no JSON object"),
+    noun: "requests",
+    members: ({ all }) => responseCases(all, all.exchanges, (each) => hasNoObject(each, all)),
+    // Ignores statuses, such as 401, that a server or gateway may send before it reads the body.
+    judge: (exchange) => {
+      if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
+      return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
     },
-  ),
+    whenEmpty: unproven("no such request was answered"),
+  }),
 ];
 
 const fieldDimensions = [
@@ -246,7 +239,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       row["session"] !== "not ASCII" &&
       row["query"] !== "long",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // Accepts 401 and 403, too. Clause AUTH-1 judges whether the server accepts a valid key.
+    // Also accepts 401 and 403: clause AUTH-1 judges whether the server accepts a valid key.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 

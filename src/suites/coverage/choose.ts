@@ -8,14 +8,14 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
 /**
- * Maximum requests with invalid keys if there is no test clock. `few` applies if the main key's limit per minute is
- * low.
+ * Maximum number of generated requests with invalid keys, without a test clock. `few` applies if the main key has a low
+ * limit per minute.
  */
 const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
 
-/** Whether a correct server runs an agent for a request with these values. */
+/** Whether a correct server runs an agent for a request with the values of this row. */
 export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
@@ -42,19 +42,22 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Requests are planned to take this share of the remaining time. The rest is a reserve for slow responses. */
-const certainShare = 0.5;
+/** Share of the remaining time to fill with planned requests. The rest is a reserve for slow responses. */
+const plannedShare = 0.5;
 
-/** Groups requests by key. If time is short, requests with more uncovered pairs of values come first. */
+/**
+ * Sorts requests by key, valid keys first. If time is short, the requests with the most uncovered pairs of values come
+ * first.
+ */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,
   newPairsIn: (row: Row) => number,
 ): readonly Row[] {
-  const certainMs = certainShare * leftMs;
-  const isShort = rows.length * perRequestMs > certainMs;
+  const plannedMs = plannedShare * leftMs;
+  const isShort = rows.length * perRequestMs > plannedMs;
   if (!isShort) return byKey(rows);
-  const possible = Math.floor(certainMs / perRequestMs);
+  const possible = Math.floor(plannedMs / perRequestMs);
   const byWorth = rows.toSorted((one, other) => newPairsIn(other) - newPairsIn(one));
   return [...byKey(byWorth.slice(0, possible)), ...byWorth.slice(possible)];
 }
@@ -94,10 +97,16 @@ function chooseAffordable(
 }
 
 const rowsPerAdvance = 8;
-/** Repeated advances of 17 s reach every second of the minute. Advances of 15 s would reach only four. */
+/**
+ * Advance of the test clock after every `rowsPerAdvance` requests. Repeated advances of 17 s reach every second of a
+ * minute, but advances of 15 s only four seconds.
+ */
 const advanceMs = 17_000;
 
-/** With a test clock, starts a new rate-limit window before a key's first request to an endpoint. */
+/**
+ * Returns a function to call before each request. With a test clock, the function starts a new rate-limit window before
+ * a key's first request to an endpoint.
+ */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();
   let sent = 0;

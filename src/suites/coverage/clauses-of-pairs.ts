@@ -82,7 +82,7 @@ function valuesOf(pair: string): [Dimension, string][] {
   });
 }
 
-/** Returns the `must` clauses that a pair of request values tests. */
+/** Returns the `must` clauses that a pair of request values tests, e.g. AUTH-3 for `endpoint=list key=wrong`. */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);
   const endpoint = values.map(([, value]) => value).find(isEndpoint);

@@ -13,9 +13,9 @@ import { missingFor } from "./missing-settings.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
 interface PairBitmap {
-  /** Hash of the list of pairs that `bits` stands for. Only bitmaps with equal hashes can be combined. */
+  /** Hash of the list of all pairs of request values. Only bitmaps with equal hashes can be combined. */
   readonly of: string;
-  /** Base64 of one bit for each pair of request values. A bit is 1 if one request had both values. */
+  /** Base64 of one bit for each pair of request values. A bit is 1 if a request of the run had both values. */
   readonly bits: string;
 }
 
@@ -26,15 +26,15 @@ interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/** How many pairs of request values (such as endpoint and kind of key) a run covered. */
+/** Counts and names of the pairs of request values that a run covered or missed, e.g. `endpoint=list key=wrong`. */
 export interface PairCounts {
   readonly coveredCount: number;
   readonly uncovered: readonly string[];
   readonly total: number;
   readonly cut: readonly CutPairs[];
-  /** Evidence from earlier versions of the harness does not contain this property. */
+  /** Counts of triples of endpoint, kind of key and state of the key. Absent in older evidence. */
   readonly triples?: TripleCounts;
-  /** Which pairs the run covered. Absent in evidence of earlier versions. */
+  /** Bitmap of the pairs that the run covered. Absent in older evidence. */
   readonly seen?: PairBitmap;
 }
 
@@ -156,8 +156,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   const leftOut = needsOfLeftOut(chosen, target, tested).map(
     ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
   );
-  // For each missing pair, `countPairs` reports one reason: the last one. So `noResponseNeed`, the least useful reason,
-  // comes first, and later ones replace it.
+  // For each missing pair, `countPairs` reports only the last reason. So `noResponseNeed`, the least useful reason,
+  // comes first, and other reasons replace it.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -166,7 +166,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the planned rows that are not sent, each with the reason. */
+/** Returns the planned rows that the run does not send, each with the missing setting, e.g. a test clock. */
 export const needsOfLeftOut = (
   { all, sent }: ReturnType<typeof chooseRows>,
   target: Target,

@@ -9,8 +9,8 @@ import { statedFixtures } from "../shared/key-requests/send-requests.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * Each key sends its first two requests to one pair of endpoints. For example, the first key uses `invoke` and
- * `stream`.
+ * Pairs of endpoints. Each key sends its first two requests to the endpoints of one pair. For example, the first key
+ * uses `invoke` and `stream`.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
@@ -32,15 +32,12 @@ const rowFor = (endpoint: EndpointName): Row => ({
   query: "plain",
   page: "absent",
   // A valid body would create a webhook, an alert or a batch. Truncated JSON creates nothing.
-  body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
+  body: runsAgent(endpoint) ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/**
- * Sends the first two requests of each key from `keysToUseFirst` to two different endpoints. Without a test clock,
- * sends nothing.
- */
+/** Sends the first two requests of several keys, each to a different endpoint. Sends nothing without a test clock. */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

@@ -50,7 +50,10 @@ function findFailingValue(calls: readonly GeneratedRequest[], generated: readonl
   return null;
 }
 
-/** Whether an agent ran between the first and the last failure. If not, an outage of the model may be the cause. */
+/**
+ * Whether an agent ran successfully between the first and the last failure. If none did, an outage of the model may
+ * have caused the failures.
+ */
 function isSuccessBetween(failures: readonly GeneratedRequest[], generated: readonly GeneratedRequest[]): boolean {
   const times = failures.map(({ exchange }) => exchange.sentMs);
   const [start, end] = [Math.min(...times), Math.max(...times)];
@@ -63,7 +66,8 @@ const hasSucceeded = (request: GeneratedRequest): boolean =>
   (["invoke", "stream"] as const).some((endpoint) => isLegalCall(request.row, endpoint));
 
 /**
- * Lets `isLegalCall` accept a session id that is not ASCII. A server is allowed to reject this id, but not with 500.
+ * Replaces a session id that is not ASCII, so that `isLegalCall` accepts the row. A server may reject such an id, but
+ * not with 500.
  */
 const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { ...row, session: "plain" } : row);
 
@@ -75,7 +79,7 @@ export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "s
       const answered = generated.filter(
         ({ row, exchange }) => isLegalCall(withPlainSession(row), endpoint) && exchange.answer.kind === "answered",
       );
-      // Ignores agents that never succeeded, because they perhaps do not support this endpoint.
+      // Ignores agents that never succeeded: such an agent may not support this endpoint.
       const agents = new Set(answered.filter((each) => !isFailure(each)).map(({ row }) => row["agent"]));
       const calls = answered.filter((each) => agents.has(each.row["agent"]) && !isOverloaded(each));
       if (calls.every(isFailure)) return unproven("no such request succeeded");

@@ -38,11 +38,17 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/** Returns a key to send in URLs. A remote target gets a disposable key, because URLs can be logged. */
+/**
+ * Returns a key to send in URLs; `null` if the target has none. A remote target gets only a disposable key, because
+ * URLs are often logged.
+ */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns the setting that a test of this value needs and the target lacks. `null` if the value can be tested. */
+/**
+ * Returns the setting that a request with this value needs and the target lacks, e.g. a test clock. `null` if the target
+ * lacks nothing.
+ */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

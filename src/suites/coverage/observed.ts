@@ -12,7 +12,7 @@ import { agentOfRole, keyOfKind } from "./missing-settings.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./requests.ts";
 
-export interface RowReader {
+interface RowReader {
   readonly target: Target;
   /** The main key. Invalid keys are classified by how they differ from this key. */
   readonly mainKey: string;
@@ -20,7 +20,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the coverage rows that match a recorded request. For example, an agent with two roles gives two rows. */
+/** Returns the rows that describe a recorded request. For example, a request to an agent with two roles gives two rows. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];
@@ -33,18 +33,19 @@ export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const id = call.parameters["agent_id"];
   const roles = rolesOf(id === undefined ? undefined : decodedSegment(id), exchange, reader);
   const pages = call.endpoint === "list" && isDocumented ? pagesIn(request.url, reader.listed) : [noPage];
-  const values = roles.flatMap((agent) => pages.map((page) => ({ agent, page })));
-  return values.map(({ agent, page }) => ({
-    endpoint: call.endpoint,
-    method: isDocumented ? "documented" : "other",
-    key,
-    state: exchange.keyState ?? "fresh",
-    agent,
-    ...(isDocumented && publishedEndpoints[call.endpoint].method === "POST"
-      ? fieldsIn(exchange, call.endpoint, reader.target)
-      : noFields),
-    ...page,
-  }));
+  return roles.flatMap((agent) =>
+    pages.map((page) => ({
+      endpoint: call.endpoint,
+      method: isDocumented ? "documented" : "other",
+      key,
+      state: exchange.keyState ?? "fresh",
+      agent,
+      ...(isDocumented && publishedEndpoints[call.endpoint].method === "POST"
+        ? fieldsIn(exchange, call.endpoint, reader.target)
+        : noFields),
+      ...page,
+    })),
+  );
 }
 
 const noFields = {

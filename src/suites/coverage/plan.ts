@@ -10,7 +10,7 @@ import {
   type KeyState,
   pairedOnly,
 } from "../../spec/dimensions.ts";
-import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
+import { endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./missing-settings.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
@@ -25,15 +25,13 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
   counts: (value) => value !== "none",
 });
 
-const [writing, reading] = [true, false].map((takesBody) =>
-  endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
-);
+const getEndpoints = endpointNames.filter((name) => !postEndpoints.includes(name));
 const readOnlyExclusions: readonly Exclusion[] = [
-  { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
-  { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
+  { when: { endpoint: postEndpoints }, only: { method: ["other"] }, because: "a POST is not sent" },
+  { when: { endpoint: getEndpoints }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Cache of covering arrays. Computing an array takes 0.1 s, and most targets need the same array. */
+/** Cache of prepared covering arrays by their values. Preparation takes 0.1 s, and most targets have the same values. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -54,7 +52,8 @@ export interface CutPairs {
 }
 
 /**
- * `pairs`: pairs of request values that the run can cover. `cut`: counts of all other pairs, by the missing setting.
+ * The pairs of request values that a run can cover (`pairs`), and counts of all other pairs by the missing setting
+ * (`cut`).
  */
 export interface CoverageReach {
   readonly covering: Covering;
@@ -96,7 +95,7 @@ function needOfPair(
   return readOnly ? need("readOnly") : "another target file";
 }
 
-const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
+const rowsWithTwoMistakes: readonly Row[] = postEndpoints.flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
 ]);

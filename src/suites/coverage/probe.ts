@@ -31,24 +31,24 @@ export interface GeneratedRequest {
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
-  /** Values that occurred in successful requests, such as `temperature=2`, by endpoint. */
+  /** For each endpoint, the values that occurred in successful requests, e.g. `temperature=2`. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Absent in evidence that an earlier version of the harness recorded. */
+  /** Seed with which the requests were generated. Absent in older evidence. */
   readonly seed?: number;
 }
 
-/** Approximate cost with a test clock. `executions` is the number of requests that run an agent. */
+/** Approximate cost of the generated requests, with a test clock. `executions`: requests that run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /** After this many 429 responses to invalid keys, the probe assumes a limit on the client's address. */
 const maxLimited = 2;
-/** After this many successes with an invalid key or body, the endpoint gets no more such requests. */
+/** After this many successes with one kind of invalid key or body, the endpoint gets no more requests of this kind. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /** The probe sends no request after this time. The last response then still arrives before the probe's deadline. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
-/** Sends generated requests. Together they combine each value of a property with each value of every other property. */
+/** Generates and sends requests for the pairs of values that no other request has, e.g. `endpoint=list key=wrong`. */
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
   {
@@ -81,14 +81,13 @@ export const cornersRequested = probe(
       if (!isAnswered(exchange)) return;
       answered.push(row);
       for (const name of covering.pairsIn(row)) covered.add(name);
-      const { endpoint = "", key = "", agent, body } = row;
-      const hasOtherMistake = agent === "unknown" || dimensions.body.refused.some((each) => each === body);
+      const { endpoint = "", key = "" } = row;
       if (isSuccess(exchange)) {
         const values = accepted.get(endpoint) ?? new Set<string>();
         for (const [name, value] of Object.entries(row)) values.add(`${name}=${value}`);
         accepted.set(endpoint, values);
       }
-      if (hasStatus(exchange, 401) && !hasOtherMistake) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
+      if (hasStatus(exchange, 401) && !hasOtherMistake(row)) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
     };
     const known: Row[] = [];
     for (const exchange of recorder.allExchanges())
@@ -99,7 +98,7 @@ export const cornersRequested = probe(
     const chosen = chooseRows({ target, reach, covered, known, seed });
     if (time.canAdvance && chosen.sent.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
-    const parts = { ...requestPartsOf(context, await prepareFixtures(context, "of-corners")) };
+    const parts = requestPartsOf(context, await prepareFixtures(context, "of-corners"));
     const tested = context.limitTests();
     const unanswered = new Map<Row, Enabler | null>(needsOfLeftOut(chosen, target, tested));
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
@@ -117,7 +116,7 @@ export const cornersRequested = probe(
   },
 );
 
-/** Starts a timer, and returns a function for the remaining time. Pauses for rate limits are excluded. */
+/** Starts a timer, and returns a function that returns the remaining ms. Waits, e.g. for a rate limit, do not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
@@ -125,6 +124,11 @@ function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () 
 
 const typicalMs = (exchanges: readonly Exchange[]): number =>
   median(exchanges.filter(isAnswered).map(({ sentMs, answer }) => answer.endMs - sentMs));
+
+const isRefusedBody = (body: string | undefined): boolean => dimensions.body.refused.some((each) => each === body);
+
+/** Whether a request has a mistake apart from its key: an unknown agent or an invalid body. */
+export const hasOtherMistake = ({ agent, body }: Row): boolean => agent === "unknown" || isRefusedBody(body);
 
 const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
 
@@ -204,7 +208,7 @@ const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row):
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
         ...(isRejectedKeyKind(key) ? [`${endpoint} key=${key}`] : []),
-        ...(dimensions.body.refused.some((each) => each === body) ? [`${endpoint} body=${body}`] : []),
+        ...(isRefusedBody(body) ? [`${endpoint} body=${body}`] : []),
       ]
     : [];
 

@@ -34,12 +34,12 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // The webhook need not exist: a server must answer such a request with 404.
+  // Uses an unknown webhook if the run knows none: a server must then respond 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
 
-/** A webhook body that is never sent. It is used where only the path of the request matters. */
+/** A webhook body that is never sent: `pathOf` uses only the path of the request. */
 const placeholder = { url: "", events: [], secret: "" };
 
 const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>

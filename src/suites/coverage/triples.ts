@@ -1,5 +1,5 @@
 import type { Row } from "../../base/covering-array.ts";
-import { dimensions } from "../../spec/dimensions.ts";
+import { creatingEndpoints, dimensions } from "../../spec/dimensions.ts";
 import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./missing-settings.ts";
@@ -13,12 +13,11 @@ interface RowGroup {
 
 const agentEndpoints = ["invoke", "stream", "health"] as const;
 const queryEndpoints = ["invoke", "stream"] as const;
-const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
 /**
- * Roles whose agents respond quickly, for requests with invalid keys. A faulty server can run the agent despite the
- * key.
+ * Roles of agents that respond quickly. Requests with invalid keys use these roles, because a faulty server may run the
+ * agent nonetheless.
  */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
@@ -30,7 +29,8 @@ const otherEndpoints = endpointNames.filter(
 const plainCalls = answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body })));
 
 /**
- * Requests that cover many combinations of three values. On a correct server, only the last four groups run an agent.
+ * Groups of requests that cover many combinations of three values. On a correct server, only the last four groups run
+ * an agent.
  */
 const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "refused", values: plainCalls, count: 60 },

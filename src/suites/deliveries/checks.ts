@@ -17,7 +17,13 @@ import { maxExecutionMs, durationUnitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
 import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
-import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
+import {
+  allDeliveries,
+  failingWithWebhooks,
+  failingStreamHook,
+  timingOutWithWebhooks,
+  webhookProbes,
+} from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";
 import {
@@ -39,7 +45,6 @@ import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 
-const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 type WebhookEvidence = EvidenceOf<typeof webhookProbes>;
 
 const failedProbes = { ended: failingWithWebhooks, all: allDeliveries };
@@ -141,7 +146,7 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Matches headers that are common or documented. Reports mention all other headers of a delivery. */
+/** Matches delivery headers that are common or documented. The report lists all other headers (HOOK-31). */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
@@ -253,7 +258,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // Leaves out deliveries to the receiver `mismatched`, which has a different secret on purpose.
+    // Leaves out deliveries to the receiver `mismatched`, which expects a different secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

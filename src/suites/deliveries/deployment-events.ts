@@ -39,9 +39,9 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   readonly failure: string | null;
   readonly deliveries: readonly Delivery[];
-  /** A webhook for `agent.*` on the deployed agent; `null` if none was created. Absent in older evidence. */
+  /** A webhook of the deployed agent for `agent.*`; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
-  /** The agent's health right before and after the event; `null` if unknown. Absent in older evidence. */
+  /** The agent's health right before and after the event; `null` if it was not read. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
 
@@ -89,17 +89,17 @@ const triggerProbe = (
           ? null
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
-      const isMain = agent === agentIdOf({ target });
-      // Without a test clock, failed deliveries of the main agent are still being retried. New invokes of this agent
-      // would add events among the retries.
-      if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
+      const hasOtherWebhooks = agent === agentIdOf({ target });
+      // Without a test clock, does not invoke an agent whose failed deliveries are still being retried. The invoke would
+      // add events among the retries.
+      if (agent !== null && (time.canAdvance || !hasOtherWebhooks) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // Skips the main agent, which already has a webhook for `agent.*`.
-      if (agent !== null && !isMain && !hasFewRequests(target)) {
+      // Skips an agent with other webhooks, because one of these is already for `agent.*`.
+      if (agent !== null && !hasOtherWebhooks && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });
       }
@@ -146,9 +146,9 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
   }
 }
 
-const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
+const creationProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
 
-interface DeploymentEvidence extends EvidenceOf<typeof webhookProbes> {
+interface DeploymentEvidence extends EvidenceOf<typeof creationProbes> {
   readonly triggered: TriggeredEvent;
   readonly all: AllDeliveries;
 }
@@ -186,12 +186,12 @@ const healthChanged = triggerProbe("deployment.health_changed", "changes its hea
 /** Runs after `created`, because some targets can remove only the deployment that was just created. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
-export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
+export const deploymentTriggers = [...Object.values(creationProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (
   clause: "HOOK-11" | "HOOK-12" | "HOOK-13" | "HOOK-14",
   trigger: ReturnType<typeof triggerProbe>,
-): Check => check(clause, { ...webhookProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
+): Check => check(clause, { ...creationProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
 
 export const isOfDeployment = (delivery: Delivery): boolean =>
   deploymentEvents.some((event) => event === eventTypeOf(delivery));
@@ -215,12 +215,12 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
-  const told = eventsOfType(deliveries, event);
-  const last = told.at(-1);
+  const events = eventsOfType(deliveries, event);
+  const last = events.at(-1);
   if (health === undefined || health === null || last === undefined)
     return inapplicable("no event told of a change of the agent whose health was read");
   const [before, after] = [health.before, health.after].map((each) => getPath(bodyJson(each), "status"));
-  const statuses = told.map((each) => getPath(deliveryJson(each), "data", "status"));
+  const statuses = events.map((each) => getPath(deliveryJson(each), "data", "status"));
   const named = statuses.at(-1);
   if (!isHealthStatus(before) || !isHealthStatus(after) || !isHealthStatus(named))
     return inapplicable("the event or a health report has no status of the document");
@@ -238,7 +238,7 @@ export const deploymentChecks = [
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),
   deploymentCheck("HOOK-12", updated),
   deploymentCheck("HOOK-14", healthChanged),
-  check("HOOK-14", { ...webhookProbes, changed: healthChanged }, ({ changed }) => judgeHealthAfterChange(changed), {
+  check("HOOK-14", { ...creationProbes, changed: healthChanged }, ({ changed }) => judgeHealthAfterChange(changed), {
     as: "health follows",
     since: "1.2",
   }),

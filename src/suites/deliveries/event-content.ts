@@ -8,9 +8,9 @@ import { type Check, checkEvery, type ClauseCase, observe } from "../../run/judg
 import { breach, exempt, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { fieldMatrix } from "../shared/cases.ts";
 import { deliveriesTo } from "../webhooks/create-webhook.ts";
-import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
+import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 import { type AllDeliveries, eventIdOf, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
-import { allDeliveries } from "./probes.ts";
+import { webhookProbes } from "./probes.ts";
 import { isIP } from "node:net";
 import { isListed, isPublicAddress } from "../../target/source-address.ts";
 
@@ -40,7 +40,7 @@ function invokedAgent({ request }: Exchange): string | null {
 
 const toleranceMs = 60_000;
 
-/** Judges that `created` is close to the time of the invokes, by the real clock or the test clock. */
+/** Judges HOOK-37: `created` is close to the `Date` of the invokes. Allows for advances of the test clock. */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {
@@ -68,37 +68,31 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /** Checks HOOK-40: different events have different ids. One event may have a different id for each webhook. */
-export const uniqueIdsCheck: Check = checkEvery(
-  "HOOK-40",
-  { sent: invokedWithWebhooks, all: allDeliveries },
-  {
-    matrix: fieldMatrix("delivery"),
-    noun: "deliveries",
-    members: ({ all }) => {
-      const byId = Map.groupBy(
-        all.deliveries.filter((each) => typeof eventIdOf(each) === "string" && isPublishedEvent(eventTypeOf(each))),
-        (each) => JSON.stringify([each.hook, eventIdOf(each)]),
-      );
-      return [...byId.values()].flatMap((sameId) =>
-        sameId.map((delivery) => ({
-          cell: { of: "deliveries received", kind: String(eventTypeOf(delivery)) },
-          proof: delivery,
-          subject: { delivery, other: sameId.find((each) => isOtherEvent(each, delivery)) },
-        })),
-      );
-    },
-    judge: ({ delivery, other }) =>
-      other === undefined
-        ? null
-        : {
-            expected: "an `id` that no other event has",
-            actual: `${formatValue(eventIdOf(delivery))} of \`${String(eventTypeOf(delivery))}\` and of \`${String(eventTypeOf(other))}\``,
-          },
-    whenEmpty: unproven("no delivery came with an `id`; see HOOK-1"),
+export const uniqueIdsCheck: Check = checkEvery("HOOK-40", webhookProbes, {
+  matrix: fieldMatrix("delivery"),
+  noun: "deliveries",
+  members: ({ all }) => {
+    const byId = Map.groupBy(
+      all.deliveries.filter((each) => typeof eventIdOf(each) === "string" && isPublishedEvent(eventTypeOf(each))),
+      (each) => JSON.stringify([each.hook, eventIdOf(each)]),
+    );
+    return [...byId.values()].flatMap((sameId) =>
+      sameId.map((delivery) => ({
+        cell: { of: "deliveries received", kind: String(eventTypeOf(delivery)) },
+        proof: delivery,
+        subject: { delivery, other: sameId.find((each) => isOtherEvent(each, delivery)) },
+      })),
+    );
   },
-);
-
-const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
+  judge: ({ delivery, other }) =>
+    other === undefined
+      ? null
+      : {
+          expected: "an `id` that no other event has",
+          actual: `${formatValue(eventIdOf(delivery))} of \`${String(eventTypeOf(delivery))}\` and of \`${String(eventTypeOf(other))}\``,
+        },
+  whenEmpty: unproven("no delivery came with an `id`; see HOOK-1"),
+});
 
 interface Source {
   readonly address: string;
@@ -106,7 +100,7 @@ interface Source {
   readonly published: string;
 }
 
-/** Returns the last address in a header. The nearest proxy added it; a sender can forge earlier addresses. */
+/** Returns a header's last address, which the nearest proxy added. A sender can forge earlier addresses. */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];
@@ -167,8 +161,8 @@ export const sourceChecks: readonly Check[] = [
     if (deliveries.length === 0) return unproven("no delivery came; see HOOK-8");
     const header = sources?.header ?? null;
     const counts = Map.groupBy(deliveries, (each) => addressOf(each, header) ?? "no address");
-    const seen = [...counts].map(([address, those]) => `${address} (${those.length})`);
+    const byAddress = [...counts].map(([address, those]) => `${address} (${those.length})`);
     const from = hasPublicUrl === true && header === null ? ", which may be a tunnel's" : "";
-    return observed(`deliveries by address: ${seen.join(", ")}${from}`);
+    return observed(`deliveries by address: ${byAddress.join(", ")}${from}`);
   }),
 ];

@@ -7,8 +7,8 @@ import { isSuccess, outcomeOf } from "../shared/response.ts";
 import type { DeliverySources } from "../../target/target.ts";
 
 /**
- * Redirect responses of the receiver point to this address. The rules for deliveries do not apply to requests to this
- * address.
+ * Address to which the receiver `redirecting` redirects deliveries. The rules for deliveries do not apply to requests
+ * at this address.
  */
 export const redirectedHook = `${hookPrefix}redirected`;
 
@@ -44,7 +44,7 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   );
 }
 
-/** Removes pings. These test messages have no documented type, but arrive at the same address as events. */
+/** Removes pings: test messages without a documented type that arrive at the same address as events. */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
   const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
@@ -59,16 +59,13 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** For each hook, the number of deliveries that the receiver counted but did not store. */
+  /** For each address, the number of deliveries that the receiver counted but did not store. */
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver refused because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
-  /**
-   * The addresses from which deliveries must come, by the target file. Absent if the file lists none, and in older
-   * evidence.
-   */
+  /** Source addresses of deliveries that the target file lists. Absent if the file lists none, and in older evidence. */
   readonly sources?: DeliverySources;
-  /** Absent in older evidence. */
+  /** Whether the target file has `webhooks.publicUrl`. Absent in older evidence. */
   readonly hasPublicUrl?: boolean;
 }
 

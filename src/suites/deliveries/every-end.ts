@@ -17,8 +17,8 @@ import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { randomUUID } from "node:crypto";
 import { maxStreamSeconds } from "../shared/durations.ts";
 
-// This file judges the end events of streams and batches, e.g. `agent.completed`. Servers are allowed to send no events
-// for streams or batches.
+// This file judges the events that report the end of streams and batches, e.g. `agent.completed`. A server may send no
+// events for streams or batches. Then the checks are inapplicable.
 
 const since = "1.2";
 
@@ -114,7 +114,7 @@ function judgeFailureReported({ failed, all }: EvidenceOf<typeof failedBatchProb
   if (failed === null) return inapplicable("no batch was sent to a failing agent");
   const [begun] = eventsOfType(failed.deliveries, "agent.invoked");
   const query = getPath(sentJson(failed.submitted.request), "batch", "0", "query");
-  // The `agent.failed` event of a slow agent can arrive after the probe has ended.
+  // Also searches later deliveries: the `agent.failed` event of a slow agent can arrive after the probe has ended.
   const later = all.deliveries.filter((each) => each.hook === begun?.hook && reportedQuery(each) === query);
   if (eventsOfType([...failed.deliveries, ...later], "agent.failed").length > 0) return holds();
   return begun === undefined
@@ -163,7 +163,7 @@ const slowBatched = probeIfManyRequests(
   },
 );
 
-/** Judges that `execution_time` is in seconds. It must not exceed the time from submission to delivery. */
+/** Judges that `execution_time` is in seconds: it must not exceed the seconds from submission to delivery. */
 function judgeBatchTime(batch: SlowBatch | null): Finding<never> {
   const seconds = batch?.completed && getPath(deliveryJson(batch.completed), "data", "execution_time");
   if (!batch?.completed || typeof seconds !== "number")

@@ -8,7 +8,7 @@ import type { TimeSpan } from "./retry-schedule.ts";
 // Functions that withhold replies to deliveries. Some senders wait for a reply before they send the next delivery.
 
 /**
- * Withholds the reply to the first delivery for `ms`. Returns the actual time in ms; `null` if no delivery arrived.
+ * Withholds the reply to the first delivery for `ms`. Returns the actual delay in ms; `null` if no delivery arrived.
  * @param moves collects the advances of the test clock
  */
 export async function replyAfter(
@@ -52,8 +52,8 @@ interface Holding {
 }
 
 /**
- * Like {@link replyAfter}, but adds the time that the sender may have waited longer: the longest delay of the event
- * loop, and advances of the test clock after it had sent the delivery and before the delivery arrived.
+ * Like {@link replyAfter}, but returns the maximum time that the sender can have waited for the reply. Adds the longest
+ * delay of the event loop, and advances of the test clock while the delivery was on its way.
  */
 export async function replyInTime(
   ms: number,
@@ -65,7 +65,7 @@ export async function replyInTime(
   const [first] = opened.address.deliveries();
   if (heldForMs === null || first === undefined) return null;
   const advancedMs = first.clockMs - invokedClockMs;
-  // A queue that is polled sends after the last advance began. On a busy machine, a delivery takes longer to arrive.
+  // Usually, at most one advance happens while a delivery is on its way. On a busy machine, all advances can.
   return heldForMs + delayMs + (delayMs > busyDelayMs ? advancedMs : Math.min(advancedMs, queueStepMs));
 }
 

@@ -55,7 +55,7 @@ interface ScheduleContext {
   readonly failingHooks: readonly Hook[];
 }
 
-/** Advances the test clock past the last retry; returns `null` if the sender retries in real time. */
+/** Advances the test clock from retry to retry, past the last. Returns `null` if the sender retries in real time. */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;
@@ -77,7 +77,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // Some senders look for due retries at intervals of real time. Therefore this waits in real time, too.
+      // Also waits in real time, because some senders look for due retries at intervals of real time.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueTimeMs(index, queuedMs, time) : pollTimeMs(queuedMs, time));
     }
@@ -100,7 +100,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits in small steps. On a busy machine, the steps take longer, which gives a slow sender more time. */
+/** Waits for `count` deliveries, in small steps. On a busy machine, the steps and so the wait take longer. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -127,8 +127,8 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 }
 
 /**
- * Whether the sender times its retries by the real clock. If past retries do not show this, the function waits for the
- * next retry.
+ * Whether the sender times its retries by the real clock. If past retries do not show which clock the sender uses,
+ * waits in real time for the next retry.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -150,7 +150,7 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** Minimum delay of the first delayed retry. If only the test clock shows this delay, the sender follows that clock. */
+/** Minimum delay of the first delayed retry. If only the test clock passed this time, the sender follows that clock. */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -176,24 +176,24 @@ function observedOrder(
 }
 
 /**
- * How far the test clock advances past the last retry's latest allowed time. Without this margin, a test clock that
+ * Advance of the test clock past the latest allowed time of the last retry. Without this margin, a test clock that
  * stands still would stop exactly at that time.
  */
 const endMarginMs = 60_000;
 /**
- * The probe advances the test clock to points this far outside a retry's allowed time. The distance allows for a test
- * clock that also runs by itself.
+ * Returns how far before and after a retry's allowed time the probe stops the test clock. Allows for a test clock that
+ * also runs by itself.
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
-/** Shortest real-time timeout for the arrival of a due delivery, as a multiple of `settleMs`. */
+/** Minimum real time to wait for a due delivery, as a multiple of `settleMs`. */
 const dueSettles = 4;
 const queueTimeFactor = 3;
 
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/** Minimum real wait for the first delayed retry. Its arrival time determines the later waits. */
+/** Minimum real time to wait for the first delayed retry. The arrival of this retry determines the later waits. */
 const firstRetryMs = 600;
 
 /**

@@ -23,6 +23,7 @@ import {
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { isRedirected, isSameEvent, isToWebhook, type AllDeliveries, eventsOfType } from "./events.ts";
 import {
   failingReceivers,
@@ -35,7 +36,7 @@ import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
-export interface FailedExecution {
+interface FailedExecution {
   readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";
   readonly named: RequestedWebhook;
@@ -167,6 +168,9 @@ export const allDeliveries = probe(
     };
   },
 );
+
+/** Probes of most webhook checks. */
+export const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));

@@ -43,7 +43,7 @@ const tooShort = (after: string): Unproven => unproven(`too little time passed a
 /** An attempt this soon after an accepted attempt counts as a duplicate, not as a retry. */
 const duplicateWithinMs = 45_000;
 
-/** Assumed maximum time that a sender waits for a reply. The document does not limit it. */
+/** Assumed maximum time that a sender waits for a reply. The document sets no maximum. */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
@@ -110,8 +110,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * A single attempt after a 2xx is a breach only if other receivers get one. The 2xx can arrive after the sender's
- * timeout.
+ * Judges HOOK-25: no attempt follows a 2xx reply. A single later attempt is a breach only if other receivers get one
+ * too, because one 2xx can arrive after the sender's timeout.
  */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -129,7 +129,7 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** Maximum delay with which a reply certainly reaches the sender before the sender's timeout. */
+/** Maximum delay of a reply that certainly reaches the sender before the sender's timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
@@ -155,8 +155,8 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges that a sender does not repeat an event after a 2xx reply. One repeated event is no breach, because it can be a
- * late duplicate.
+ * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. One repeated event is no breach, because the
+ * second delivery can be a late duplicate.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
@@ -213,7 +213,7 @@ function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** Possible interpretations of the retry schedule, the best match first. */
+  /** Comparisons of the attempts with each reading of the retry schedule, the best match first. */
   readonly explanations: readonly ScheduleMatch[];
 }
 

@@ -48,9 +48,9 @@ export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryE
   const { clockMs, clockAtMostMs, receivedMs } = attempt;
   const blocked = blockedBefore(attempt, passed?.deliveries ?? evidence.all.deliveries);
   if (passed === null) return { fromMs: blocked?.fromMs ?? receivedMs, toMs: receivedMs };
-  const advanceClock = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
+  const advance = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
   return {
-    fromMs: Math.min(clockMs, advanceClock?.fromMs ?? clockMs, blocked?.fromClockMs ?? clockMs),
+    fromMs: Math.min(clockMs, advance?.fromMs ?? clockMs, blocked?.fromClockMs ?? clockMs),
     toMs: clockAtMostMs + Math.max(0, receivedMs - first.receivedMs),
   };
 }
@@ -62,7 +62,7 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Maximum time between the end of a {@link BlockedTime} and an attempt that it delayed. */
+/** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
 const followsWithinMs = 1000;
 
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
@@ -132,7 +132,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** How the target marks a delivery that failed; `unknown` if no response shows a known state. */
+/** Whether the target marks a failed delivery, or its webhook, as failed. `unknown`: no response has a known state. */
 type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }
@@ -208,7 +208,7 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** How long to keep listening if the attempts already break the schedule. */
+/** Time to keep listening after the last attempt if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });

@@ -34,7 +34,7 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/** Each receiver's replies. `late` and `silent` come last, because a sequential sender waits a long time for them. */
+/** The replies of each receiver. `late` and `silent` come last: a sequential sender waits long for their replies. */
 const scripts = {
   /** Enough 500s for all attempts: six, or twelve if the sender sends each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
@@ -81,12 +81,12 @@ export interface FailingReceivers {
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /**
-   * How long the receivers `held` and `late` withheld their first reply, by the target's clock. `null` if no delivery
-   * arrived.
+   * Time for which the receivers `held` and `late` withheld their first reply, by the target's clock. `null` if no
+   * delivery arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
   /**
-   * Evidence of all retries, if the test clock advanced past the last one. `null`, for example, without a test clock.
+   * Evidence of all retries, if the test clock advanced past the last retry. `null`, for example, without a test clock.
    */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
@@ -129,11 +129,11 @@ export const failingReceivers = probe(
     const unanswered = [late, silent].filter((each) => each !== undefined);
     const arrive = async (webhooks: readonly OpenedWebhook[]): Promise<boolean> =>
       isSuccess(invoked) && (await awaitFirstDeliveries(webhooks, unanswered, time));
-    const isHeld = held !== undefined && (await arrive(created.filter((each) => each === held)));
+    const hasHeldDelivery = held !== undefined && (await arrive(created.filter((each) => each === held)));
     const holding = { time, moves, invokedClockMs: invoked.clockMs, delays };
     const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, holding);
     delays.disable();
-    const haveArrived = (isHeld || held === undefined) && (await arrive(created));
+    const haveArrived = (hasHeldDelivery || held === undefined) && (await arrive(created));
     const lateMs =
       late === undefined || silent === undefined
         ? null
@@ -162,8 +162,8 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, other probes invoke the same agent. Their deliveries would use up the failures in
-  // `scripts.failing`.
+  // Without a test clock, this receiver always replies 500. Other probes invoke the same agent, and their events would
+  // use up the limited number of 500s in `scripts.failing`.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

@@ -19,7 +19,7 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
 /**
- * Delays between attempts, for each reading of the document. The words "immediately" and "5 failed attempts" are
+ * Delays between attempts, for each reading of the document. Its words "immediately" and "5 failed attempts" are
  * ambiguous.
  */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
@@ -34,8 +34,8 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
-   * `goes on`: more attempts than scheduled. `under way`: the next attempt can still come; `stopped`: the next attempt
-   * is overdue; `off`: an attempt came at a wrong time.
+   * `complete`: all attempts came. `goes on`: more attempts came than scheduled. `under way`: the next attempt can still
+   * come. `stopped`: the next attempt is overdue. `off`: an attempt came at a wrong time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /** Allowed time of the first missing or mistimed attempt; `null` if all attempts fit. */

@@ -62,10 +62,10 @@ export const failingBatchSubmitted = probeIfManyRequests(
 
 function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   if (failed === null) return inapplicable("no batch was sent to a failing agent");
-  const told = eventsOfType(failed.deliveries, "agent.failed");
-  if (told.length === 0)
+  const events = eventsOfType(failed.deliveries, "agent.failed");
+  if (events.length === 0)
     return inapplicable(`no \`agent.failed\` came after the batch (${outcomeOf(failed.submitted)})`);
-  for (const delivery of told) {
+  for (const delivery of events) {
     const mismatch = fieldMismatch("failed", "HOOK-18", deliveryJson(delivery));
     if (mismatch !== null && mismatch !== undefined)
       return breach(mismatch.expected, `${mismatch.actual} after a batch`, delivery, failed.submitted);
@@ -113,7 +113,7 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The pacer sometimes opens one stream at a time. Therefore, the maximum wait is one timeout per stream.
+    // The client uses only a part of the slots, so streams may run one by one. Then the wait is one timeout per stream.
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;

@@ -13,13 +13,12 @@ import {
 } from "../webhooks/unusual-webhooks.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isPublishedEvent, missingDeliveryExcuse, withoutPings } from "./events.ts";
-import { allDeliveries } from "./probes.ts";
+import { webhookProbes } from "./probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { fewRequests } from "../shared/few-requests.ts";
 import { formatValue, getPath } from "../../base/json.ts";
 
-const on = { sent: invokedWithWebhooks, all: allDeliveries };
-type Evidence = EvidenceOf<typeof on>;
+type Evidence = EvidenceOf<typeof webhookProbes>;
 
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
@@ -105,16 +104,19 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
 }
 
 export const webhookSecretChecks: readonly Check[] = [
-  check("HOOK-21", on, judgeSecrets, { as: "every kind of secret", since: "1.2" }),
-  check("HOOK-16", on, judgeMixedEvents, { as: "not the first event", since: "1.2" }),
+  check("HOOK-21", webhookProbes, judgeSecrets, { as: "every kind of secret", since: "1.2" }),
+  check("HOOK-16", webhookProbes, judgeMixedEvents, { as: "not the first event", since: "1.2" }),
   check("HOOK-21", invokedWithWebhooks, judgeOneUrl, { as: "two webhooks of one URL", since: "1.2" }),
 ];
 
-/** Returns the query of a URL, with its escapes in upper case: a sender may normalize them (RFC 3986 §6.2.2.1). */
+/**
+ * Returns the query of a URL, with percent escapes in upper case, e.g. `%2B`. A sender may normalize escapes like this
+ * (RFC 3986 §6.2.2.1).
+ */
 const queryIn = (url: string): string =>
   (/\?.*$/.exec(url)?.[0] ?? "").replaceAll(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
 
-function judgeQuery({ sent: { odd }, all }: EvidenceOf<typeof on>): Finding<never> {
+function judgeQuery({ sent: { odd }, all }: Evidence): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;
   const { exchange, hook } = odd[secretOfQuery];
   const url = getPath(sentJson(exchange.request), "url");
@@ -136,4 +138,4 @@ function judgeQuery({ sent: { odd }, all }: EvidenceOf<typeof on>): Finding<neve
   );
 }
 
-export const urlQueryCheck = check("WHK-1", on, judgeQuery, { as: "query", since: "1.2" });
+export const urlQueryCheck = check("WHK-1", webhookProbes, judgeQuery, { as: "query", since: "1.2" });

@@ -55,12 +55,12 @@ import { streamedUnknownAgent } from "../stream/probes.ts";
 import { unknownPathRequested, unknownMethodRequested } from "../requests/probes.ts";
 import { rateLimitDetailChecks } from "./rate-limit-details.ts";
 
-/** The error checks judge all exchanges. `unauthenticatedSent` causes errors without using up the limit of a key. */
+/** Probes of the error checks, which judge all exchanges. `unauthenticatedSent` causes errors at no cost to a key. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/** Whether error checks judge a response. Clause SVC-1 judges bodies that are not JSON. */
+/** Whether the error checks judge a response: its body is JSON, or absent. Clause SVC-1 judges other bodies. */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
@@ -192,7 +192,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
     return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
   const atSeconds = instantMsOf(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
-  // A time without seconds can be a minute old.
+  // Does not judge a `reset_at` without seconds, which can be off by a minute.
   if (!hasZone(resetAt) || !statesSeconds(resetAt) || retryAfter === null) return null;
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>

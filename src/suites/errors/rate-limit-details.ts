@@ -12,7 +12,7 @@ const since = "1.2";
 const limitErrors = ({ exchanges }: AllExchanges): Exchange[] =>
   exchanges.filter((each) => each.key !== null && hasStatus(each, 429) && errorOf(each) !== null);
 
-/** One or two responses with a wrong value may be chance. */
+/** Minimum number of responses with a wrong value for a breach. One or two may be wrong by chance. */
 const minResponses = 3;
 /** Tolerance for the rounding of both `retry_after` and `X-RateLimit-Reset-After`. */
 const maxRoundingSeconds = 2;

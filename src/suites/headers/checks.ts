@@ -126,7 +126,7 @@ const checks: readonly Check[] = [
       of: (one, all) => isBetween(one, 500, 599) && !isUnknownPath(one, all) && !isOn(one, "health"),
       needs: "agents.failing in the target file",
     },
-    { asked: failingInvoked },
+    { failing: failingInvoked },
   ),
   checkAllFour("HDR-6", {
     what: "stream's response",
@@ -146,7 +146,7 @@ const checks: readonly Check[] = [
       cells: [404, 405].map((status) => ({ of: "other paths", kind: String(status), reach: null })),
       of: (one, all) => hasStatus(one, 404, 405) && one.key !== null && !isOfEndpoint(one, all),
     },
-    { asked: unknownPathRequested },
+    { unknownPath: unknownPathRequested },
   ),
   ...headerFormClauses.map(checkForm),
   check("HDR-12", allSamples, judgeFalls),
@@ -161,10 +161,10 @@ const checks: readonly Check[] = [
     const impossible = readable.find(isImpossibleFall);
     if (impossible === undefined || !readable.every(isImpossibleFall))
       return unproven("a rolling window may have given back earlier requests during the round");
-    const { fell = 0, expected = 0, shown = [], from = 0 } = remainingFallDuring(impossible) ?? {};
+    const { fell = 0, expected = 0, remainingAtOnce = [], from = 0 } = remainingFallDuring(impossible) ?? {};
     return breach(
       `\`Remaining\` falls by ${expected} from the request before to the one after ${expected - 1} at once`,
-      `it fell by ${fell}: ${from}, then ${shown.join(", ")}, then ${from - fell}`,
+      `it fell by ${fell}: ${from}, then ${remainingAtOnce.join(", ")}, then ${from - fell}`,
       impossible.before,
       ...impossible.atOnce.slice(0, 4),
       impossible.after,

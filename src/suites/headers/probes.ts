@@ -33,12 +33,13 @@ export interface AllSamples extends OtherRequests {
   readonly advancingMs?: number;
 }
 
-/** Only the first `maxFirst` and the last `maxLast` requests of a key are judged. */
+/** Checks judge only the first `maxFirst` and the last `maxLast` requests of a key. */
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
 /**
- * Moves samples of probes newer than `requirements` to `unjudged`. Checks still count the requests of these samples.
+ * Moves samples of probes newer than `requirements` to `unjudged`. Checks still know that these requests lower
+ * `Remaining`.
  */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
@@ -62,7 +63,8 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // An expired key has no limit of its own; its headers may describe a limit on the client's address.
+        // A detected tier comes from the headers under test. The headers of an expired key may describe a limit on the
+        // client's address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),
@@ -80,8 +82,8 @@ export const samplesAndExchanges = { samples: allSamples, all: allExchanges };
 export type SamplesAndExchanges = EvidenceOf<typeof samplesAndExchanges>;
 
 /**
- * Keeps the `first` earliest and the `last` latest samples by `sentMs`. Drops those that overlap a dropped sample in
- * time.
+ * Returns the `first` earliest and the `last` latest samples by `sentMs`. Leaves out samples that overlap an omitted
+ * sample in time.
  */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
@@ -97,10 +99,10 @@ export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst
 
 const maxConcurrent = 8;
 const maxRounds = 3;
-/** The smallest limits in the document. Probes assume them for a key whose tier is unknown. */
+/** The smallest limits in the document, assumed for a key whose tier is unknown. */
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
-export interface ConcurrentRound {
+interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
@@ -161,8 +163,8 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound) 
   const falls = samples.map((each) => fallBetween(first, each));
   const whole = falls.at(-1) ?? null;
   if (whole === null || falls.includes(null)) return null;
-  const shown = samples.slice(1, -1).map(({ remaining }) => remaining ?? 0);
-  return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
+  const remainingAtOnce = samples.slice(1, -1).map(({ remaining }) => remaining ?? 0);
+  return { ...whole, expected: atOnce.length + 1, remainingAtOnce, from: first.remaining ?? 0 };
 }
 
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
@@ -177,10 +179,10 @@ export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
 function isUnexplainedFall(round: ConcurrentRound, mayReturn: number): boolean {
   const fall = remainingFallDuring(round);
   if (fall === null) return false;
-  const { fell, expected, shown, from } = fall;
+  const { fell, expected, remainingAtOnce, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const fellTooLittle = fell < expected - mayRegain;
-  // Skips a `Remaining` of 0: it stays at 0 while the server uses up the burst.
-  const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
-  return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
+  // Skips a `Remaining` of 0, which stays at 0 while the server admits requests of the burst.
+  const fellTooFar = fell > expected || remainingAtOnce.some((value) => value > 0 && from - value > expected - 1);
+  return fellTooLittle || fellTooFar || remainingAtOnce.some((value) => value - from > mayRegain);
 }

@@ -102,7 +102,7 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   judge: ({ sample, limits }: KeySample) => judge(sample, limits),
 });
 
-/** Ignores a mismatch that an advance of the test clock may have caused. */
+/** Wraps a judge to ignore a mismatch that an advance of the test clock during the request may have caused. */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
     judge: (subject: T) => string | null | undefined,
@@ -124,7 +124,7 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 const monthMs = 31 * 86_400_000;
 
 /** Widens the request's time span by a month on both sides. No rate-limit window is longer than a month. */
-const withLongerWay = (sample: Sample): Sample => ({
+const withWiderTimeSpan = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
@@ -170,11 +170,11 @@ const resetOptions = (members: (evidence: SamplesAndExchanges) => readonly Claus
   judge: unlessClockAdvanced(
     ({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
       resetMismatchInRun(resets, sample),
-    withLongerWay,
+    withWiderTimeSpan,
   ),
 });
 
-/** Without any 403, the check is inapplicable: a target is allowed to respond 401 instead. */
+/** Options of checks that judge 403 responses. Inapplicable without any 403: a target may respond 401 instead. */
 const on403 = {
   as: "403",
   since: "1.2",
@@ -204,8 +204,8 @@ const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
 /**
- * Finds two responses that report different limits per minute for one tier. Judges only tiers with an unknown burst:
- * `Limit` can include the burst.
+ * Finds two responses that report different limits per minute for one tier. Judges only tiers without a published
+ * burst, whose `Limit` can include a burst of any size.
  */
 function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, KeySample>();

@@ -56,8 +56,8 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // The key's requests from before the run can expire during the sequence. Each expiry raises `Remaining` by 1, which
-  // hides one fall.
+  // Requests that the key sent before the run can leave the window during the sequence. Each of them raises `Remaining`
+  // by 1, which hides one fall.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -66,12 +66,12 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** The limiter's clock may differ from ours by this much. */
+/** Tolerance for a difference between the clocks of the limiter and the harness. */
 const toleranceSeconds = 0.5;
 
 /**
- * Returns the requests that a rolling window can stop counting between `first` and `last`. All were sent before
- * `first`.
+ * Returns the requests, sent before `first`, that a rolling window can stop counting in the time from `first` to
+ * `last`.
  */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
@@ -132,9 +132,9 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
     const limit = now.limit ?? 0;
     const isWhole = (now.remaining ?? 0) >= limit - 1 && (before.remaining ?? limit) <= limit - 3;
     if (!isWhole || now.sentMs < before.headMs) continue;
-    const { max: most } = elapsedSeconds(before, now, true);
-    if (most < (before.resetAfter ?? 0) - 2)
-      return `${before.resetAfter} s with ${before.remaining} remaining; at most ${Math.round(most)} s later ${now.remaining} of ${limit} (${before.id}, ${now.id})`;
+    const { max: maxSeconds } = elapsedSeconds(before, now, true);
+    if (maxSeconds < (before.resetAfter ?? 0) - 2)
+      return `${before.resetAfter} s with ${before.remaining} remaining; at most ${Math.round(maxSeconds)} s later ${now.remaining} of ${limit} (${before.id}, ${now.id})`;
   }
   return null;
 }

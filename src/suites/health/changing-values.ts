@@ -101,7 +101,7 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/** One pair of uptimes is no proof: the test clock could have advanced between them. */
+/** Minimum number of compared pairs of uptimes. With one pair, the test clock could have advanced in between. */
 const minPairs = 2;
 /** If `uptime` rises by 300 to 3000 per second, it counts milliseconds instead of seconds. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
@@ -163,7 +163,7 @@ interface Start {
  * round.
  */
 const toleranceMs = 2000;
-/** Minimum `uptime` to test as milliseconds. A smaller value would mean a start less than 10 s ago. */
+/** Minimum `uptime` to test as milliseconds. A smaller value would mean that the agent started less than 10 s ago. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;

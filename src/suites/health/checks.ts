@@ -26,7 +26,7 @@ import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknown
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
 
-/** A server is allowed to report an unhealthy agent with a 5xx status. */
+/** Whether a response is a health report. A server may report an unhealthy agent with a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
@@ -62,7 +62,7 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Statuses that mean trouble. Does not match `slow`: the document names this status, but gives it no meaning. */
+/** Matches statuses that mean trouble, but not `slow`: the document names `slow` without giving it a meaning. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 function findCheck(report: unknown, words: RegExp): string | null {
@@ -105,7 +105,7 @@ function excessivePercentage(report: unknown): Mismatch | null {
 
 const warningsOf = (exchange: Exchange): unknown => reported(exchange, "warnings") ?? undefined;
 
-/** Judges the `warnings` of a health report: empty for a healthy agent, and not empty for a degraded one. */
+/** Judges HLT-21: `warnings` is empty for a healthy agent, and not empty for a degraded agent. */
 function judgeWarnings(exchange: Exchange): Finding<never> {
   const warnings = warningsOf(exchange);
   const isEmpty = warnings === undefined || (Array.isArray(warnings) && warnings.length === 0);

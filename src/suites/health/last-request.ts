@@ -33,7 +33,7 @@ function reportOf(exchange: Exchange): Report[] {
   return [{ exchange, lastMs, earliestMs: Math.min(...clocksMs), latestMs: Math.max(...clocksMs) }];
 }
 
-/** Each deployment of an agent can have its own `last_request`. An agent's reports can come from several of them. */
+/** Returns a report's agent and deployment as text. Each deployment of an agent can have its own `last_request`. */
 const sourceOf = ({ exchange }: Report): string =>
   JSON.stringify([agentInPath(exchange), getPath(bodyJson(exchange), "deployment_id")]);
 
@@ -53,13 +53,13 @@ function judgeLastRequest(all: AllExchanges): Finding<never> {
       if (report.lastMs > report.latestMs + toleranceMs)
         return breach(
           "`last_request` is not after the report",
-          `${textOf(report.lastMs)} at ${textOf(report.latestMs)}`,
+          `${formatTime(report.lastMs)} at ${formatTime(report.latestMs)}`,
           report.exchange,
         );
       if (before !== undefined && isTooEarly(report, before))
         return breach(
-          `a \`last_request\` that has changed since ${textOf(before.earliestMs)} is not before that`,
-          textOf(report.lastMs),
+          `a \`last_request\` that has changed since ${formatTime(before.earliestMs)} is not before that`,
+          formatTime(report.lastMs),
           report.exchange,
           before.exchange,
         );
@@ -70,7 +70,7 @@ function judgeLastRequest(all: AllExchanges): Finding<never> {
 const isTooEarly = (report: Report, before: Report): boolean =>
   report.lastMs > before.lastMs && report.lastMs < before.earliestMs - toleranceMs;
 
-const textOf = (ms: number): string => new Date(ms).toISOString();
+const formatTime = (ms: number): string => new Date(ms).toISOString();
 
 export const lastRequestCheck: Check = check("HLT-9", allExchanges, judgeLastRequest, {
   as: "time of a request",

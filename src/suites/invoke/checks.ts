@@ -81,7 +81,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that all request ids differ. A restart can reset ids, so the exchanges must not span a restart. */
+/** Judges INV-8: all request ids differ. A restart can reset ids, so the exchanges must not span a restart. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {

@@ -11,10 +11,10 @@ export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"sessio
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
-  words.some((each) => textOf(exchange).includes(each));
+  words.some((each) => normalizedText(exchange).includes(each));
 
-/** Parses and serializes a JSON body again, which removes unneeded escapes. */
-function textOf(exchange: Exchange): string {
+/** Returns the body as text. Serializes a JSON body again, which removes unneeded escapes, e.g. of `\u0061`. */
+function normalizedText(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
 }
@@ -58,7 +58,8 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
-      // The agent forgot the session before the stream. `INV-18` and `INV-18/after a refused call` judge this mistake.
+      // Does not judge an agent that forgot the session already before the stream. `INV-18` and `INV-18/after a refused
+      // call` judge that mistake.
       if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeatsAnyWord(invokedAfter, ...said)

@@ -1,48 +1,56 @@
 // Tells whether a 502, 503 or 504 came from a gateway or from the target itself.
 
-/** Numbers of responses to one request, or within one second. All times are milliseconds of the same clock. */
+/**
+ * Counts of responses: of a single response, or of all responses within one second. All times are milliseconds of the
+ * same clock.
+ */
 export interface ResponseCounts {
   readonly sentMs: number;
-  /** No response in these counts began before this time. */
+  /** Earliest time at which a counted response can have begun. */
   readonly fromMs: number;
-  /** None of the counted responses began after this time. */
+  /** Latest time at which a counted response can have begun. Equals `fromMs` for a single response. */
   readonly toMs: number;
-  /** Number of 502, 503 and 504 responses that look like a gateway's, not like the target's. */
+  /** Number of 502, 503 and 504 responses that look like those of a gateway, for example without rate-limit headers. */
   readonly gatewayLike: number;
   readonly others: number;
 }
 
-export interface GatewaySpell {
+/** A period in which a gateway responded to some requests instead of the target. */
+interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Number of the target's own responses to requests sent within the period. */
+  /** Number of responses of the target itself to requests sent within the period. */
   others: number;
 }
 
-/** After this many other responses, a gateway-like response begins a new {@link GatewaySpell}. */
+/** After this many responses of the target itself, the next gateway-like response begins a new {@link GatewaySpell}. */
 const maxOthersBetween = 20;
-/** If more gateway-like responses than this are isolated (see `isIsolated`), the target itself sent them. */
+/**
+ * A gateway sends its errors in groups. If more than this many 502, 503 and 504 responses are isolated (see
+ * `isIsolated`), the target itself sent them.
+ */
 const maxIsolated = 3;
-/** Assumed maximum duration of a rolling deployment. */
+/** Assumed maximum duration of a rolling deployment, during which a gateway responds to some requests. */
 const maxDeploymentMs = 30_000;
 /**
- * Error periods longer than this share of the load come from the target. Exception: periods up to `maxDeploymentMs`.
+ * If a period in which errors and other responses alternate is longer than this share of the total time, the errors
+ * come from the target. Exception: periods up to `maxDeploymentMs`.
  */
 const minWholeShare = 0.8;
 
 /**
  * Returns the periods in which a gateway sent 502, 503 or 504 instead of the target. Returns `null` if the target
- * itself sent them.
+ * itself sent these errors.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
   const spells = findSpells(sorted);
   const singles = spells.filter(isIsolated).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
-  const lastedMs = (sorted.at(-1)?.toMs ?? 0) - (sorted[0]?.fromMs ?? 0);
-  const minGoingOnMs = Math.max(maxDeploymentMs, lastedMs * minWholeShare);
-  const goesOn = spells.some(({ fromMs, toMs, others }) => others > 0 && toMs - fromMs > minGoingOnMs);
-  return singles > maxIsolated || goesOn ? null : spells;
+  const totalMs = (sorted.at(-1)?.toMs ?? 0) - (sorted[0]?.fromMs ?? 0);
+  const minPersistentMs = Math.max(maxDeploymentMs, totalMs * minWholeShare);
+  const isPersistent = spells.some(({ fromMs, toMs, others }) => others > 0 && toMs - fromMs > minPersistentMs);
+  return singles > maxIsolated || isPersistent ? null : spells;
 }
 
 const isIsolated = ({ gatewayLike, others }: GatewaySpell): boolean =>
@@ -73,8 +81,8 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
 }
 
 /**
- * Whether these counts of a second follow directly on `spell`. Counts of a single request (`fromMs` is `toMs`) never
- * do.
+ * Whether the counts of a second follow directly on `spell`. `false` for a single response, whose `fromMs` equals its
+ * `toMs`.
  */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -20,11 +20,16 @@ import {
 } from "./curl.ts";
 
 export interface EvidenceContext extends CurlOptions {
-  /** Returns exchanges and deliveries by id. The first call may be slow, because it redacts the evidence. */
+  /**
+   * Returns the recorded exchanges and deliveries by id. The first call may be slow, because it redacts the evidence.
+   */
   readonly recorded: () => MessagesById;
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /** Whether recorded requests can be sent again. `false` for a judged client, because its server has stopped. */
+  /**
+   * Whether a user can send the recorded requests again. `false` if a client was judged, because its reference server
+   * has stopped.
+   */
   readonly canSend: boolean;
 }
 
@@ -59,10 +64,10 @@ export function evidenceContextOf(
   };
 }
 
-export interface MessagesById {
+interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** When the target last rejected a request because its key had expired, by key name. */
+  /** For each key name, the time of the last request that the target rejected because the key had expired. */
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 
@@ -79,7 +84,10 @@ export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
 export interface FindingEvidence {
   readonly kind: "exchange" | "delivery";
   readonly id: string;
-  /** The message line by line, as on the wire. A sign at the start of each line shows its direction. */
+  /**
+   * The message line by line, as on the wire. Each line starts with `>` (sent), `<` (received) or `*` (a note of the
+   * harness).
+   */
   readonly lines: readonly string[];
   readonly commands: readonly string[];
 }
@@ -127,7 +135,10 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 
 const maxRepeatedRequests = 2;
 
-/** Returns commands that create the webhook again, and then repeat the requests that the finding names. */
+/**
+ * Returns shell commands for a delivery. They create its webhook again, repeat the requests that the finding names, and
+ * compute the right signature.
+ */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
   const creation = findCreation(delivery, context.recorded().exchanges);
   const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);
@@ -146,7 +157,10 @@ function findCreation({ request }: Delivery, exchanges: MessagesById["exchanges"
   });
 }
 
-/** Returns the last two segments of a webhook's path, because a tunnel may change all others. */
+/**
+ * Returns the last two segments of a webhook's path. A tunnel between target and receiver may change all other parts of
+ * the URL.
+ */
 const webhookPathOf = (url: string): string =>
   url
     .replace(/[?#].*/, "")

@@ -17,7 +17,7 @@ const subjectSchema = z.strictObject({
   digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
 });
 
-/** The subject of a signed statement: the deployment, or an image, package or commit that it runs. */
+/** The subject of a signed statement: the deployment, or an image, package or commit that the deployment runs. */
 export type Subject = z.infer<typeof subjectSchema>;
 
 const inTotoResults = {
@@ -49,9 +49,9 @@ export const attestationSchema = z
   })
   .describe("The payload of a signed conformance statement: an in-toto Statement v1.");
 
-export type Attestation = z.infer<typeof attestationSchema>;
+type Attestation = z.infer<typeof attestationSchema>;
 
-export interface AttestationParts {
+interface AttestationParts {
   readonly subjects: readonly Subject[];
   readonly expires: string;
 }
@@ -98,17 +98,17 @@ export function attestationDifferences(attestation: Attestation): string[] {
 }
 
 /** Default number of days for which a signed statement is valid, counted from the end of the run. */
-export const defaultValidDays = 90;
+const defaultValidDays = 90;
 
 /**
- * Returns when a signed statement about a run expires.
+ * Returns the time at which a signed statement about a run expires.
  *
  * @param finished end of the run, ISO 8601
  */
 export const expiryOf = (finished: string, validDays = defaultValidDays): Date =>
   new Date(Date.parse(finished) + validDays * dayMs);
 
-/** How to sign a statement: with which key, about what, and for how long. */
+/** Options for signing a statement: the key, the subjects, and the number of days for which the statement is valid. */
 export interface StatementSigning {
   readonly key: SigningKey;
   /** Images, packages and commits that the statement names in addition to the deployment. Default: none. */

@@ -95,9 +95,12 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
   return lines.length > 0 ? lines : ["evidence: the statement names the files in another order, or one of them twice"];
 }
 
-export interface JudgementDifferences {
+interface JudgementDifferences {
   readonly differences: readonly string[];
-  /** Findings of checks that the run did not select, such as `SSE-10 (note)`. They do not count as differences. */
+  /**
+   * Findings that the report lacks when its evidence is judged again, because the run did not select their checks.
+   * Example: `SSE-10 (note)`. These findings do not count as differences.
+   */
   readonly leftOut: readonly string[];
 }
 
@@ -126,8 +129,8 @@ export function rejudgeDifferences(
 const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
 /**
- * Fields that the harness computes again from the evidence and compares. A difference reveals, for example, a `verdict`
- * changed by hand.
+ * Fields of a report that `conformance verify` computes again from the evidence and compares. A difference reveals, for
+ * example, a `verdict` changed by hand.
  */
 const computedFields = [
   "verdict",
@@ -147,7 +150,8 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, findingKey), Map.groupBy(found, findingKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // Pairs findings with equal keys by their order. A finding without a partner is compared with `undefined`.
+    // Pairs findings of the same check and instance by their order. A finding without a partner is compared with
+    // `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       findingDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);

@@ -12,15 +12,18 @@ export interface PolicyFacts {
   readonly subjects: readonly Subject[];
   readonly isSigned: boolean;
   readonly signers: readonly VendorKey[];
-  /** For each signer in the policy, the key ids of its key list; `null` without a list. */
+  /**
+   * For each signer that the policy accepts, the ids of the keys in the signer's key list. `null` if the policy gives
+   * no list for the signer.
+   */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
 /**
- * The result of one rule of a policy. `unchecked`: the proof is missing. `optional`: the policy does not require the
- * missing proof.
+ * The result of one rule of a policy. `unchecked`: the data that the rule needs is missing. `optional`: the data is
+ * missing, and the policy marks the rule as optional.
  */
 export interface RuleResult {
   readonly rule: keyof Policy;
@@ -47,12 +50,7 @@ export function judgePolicy(policy: Policy, facts: PolicyFacts): RuleResult[] {
   });
 }
 
-type RuleName =
-  | "signers"
-  | "party"
-  | "verdicts"
-  | "exceptions"
-  | Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
+type RuleName = Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
 
 const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => JudgedRule | null>> = {
   signers: judgeSigners,
@@ -117,7 +115,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** Allowed clock difference, in days. A run's end is accepted up to one hour in the future. */
+/** Allowed clock difference, in days. The end of a run may lie up to one hour in the future. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
@@ -164,7 +162,7 @@ function disallowedFailures(allowed: AllowedExceptions, { statement, now }: Poli
     });
 }
 
-/** Returns the verdict. If the policy excuses every failed check, `nonconformant` becomes `partial`. */
+/** Returns the verdict of a statement. If the policy allows each of the failures, `nonconformant` becomes `partial`. */
 function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
   const isExcused =

@@ -9,11 +9,14 @@ import type { Subject, PageSignature } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
 import { dayOf } from "../../base/duration.ts";
 
-/** Renders a statement as an HTML page. `standing` lists reasons not to rely on the statement any more. */
+/**
+ * Renders a statement as an HTML page. `reasonsNotCurrent` says why the statement no longer counts, for example that it
+ * has expired.
+ */
 export function renderStatementPage(
   statement: Statement,
   signature: PageSignature | null,
-  standing: readonly string[] = [],
+  reasonsNotCurrent: readonly string[] = [],
 ): string {
   const { target, verdict, kind, counts, suite, finished } = statement;
   const { word, tone, says } = verdictTexts[verdict];
@@ -26,9 +29,9 @@ export function renderStatementPage(
         <p><code>${target.baseUrl}</code></p>
       </header>
       ${
-        standing.length > 0 &&
+        reasonsNotCurrent.length > 0 &&
         html`<div class="banner warning">
-          <p class="word">No longer counts: ${standing.join("; ")}</p>
+          <p class="word">No longer counts: ${reasonsNotCurrent.join("; ")}</p>
         </div>`
       }
       <div class="banner ${tone}">

@@ -20,7 +20,7 @@ const signerSchema = z
   })
   .refine(({ keys, keyid }) => keys !== undefined || keyid !== undefined, "needs keys, keyid or both");
 
-/** Schema of a policy: the rules by which a buyer accepts statements. */
+/** Schema of a policy file: the rules by which a buyer accepts statements. */
 export const policySchema = z
   .strictObject({
     $schema: z.string().exactOptional(),

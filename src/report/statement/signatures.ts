@@ -4,7 +4,7 @@ import type { Parsed } from "../../base/parsing.ts";
 import { sha256Of } from "./statement.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 
-/** A private key that signs statements. No field reveals the key, so that it cannot get into a report. */
+/** A private key that signs statements. No field contains the key itself, so that the key cannot get into a report. */
 export interface SigningKey {
   readonly keyId: string;
   readonly sign: (bytes: Uint8Array) => Buffer;
@@ -18,7 +18,7 @@ export function parseSigningKey(pem: string): Parsed<SigningKey> {
   return { kind: "value", value: { keyId: keyIdOf(createPublicKey(value)), sign: (bytes) => signBytes(value, bytes) } };
 }
 
-/** Returns the public key of a PEM text with a public or private key. A problem never quotes the PEM text. */
+/** Returns the public key of a PEM text with a public or private key. An error message never quotes the PEM text. */
 export function parsePublicKey(pem: string): Parsed<KeyObject> {
   if (/PRIVATE KEY/.test(pem)) {
     const key = parsePrivateKey(pem);
@@ -41,7 +41,10 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
   );
 }
 
-/** Accepts only Ed25519 and ECDSA P-256 keys. For a `null` key, the result contains `problem`. */
+/**
+ * Returns the key if it is an Ed25519 or ECDSA P-256 key, and an error message otherwise. For a `null` key, the message
+ * is `problem`.
+ */
 function supportedKey(key: KeyObject | null, problem: string): Parsed<KeyObject> {
   if (key === null) return { kind: "problem", problem };
   if (digestAlgorithmOf(key) !== null) return { kind: "value", value: key };
@@ -58,7 +61,10 @@ function tryParseKey(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/** `undefined` for Ed25519, which needs no digest; `null` for an unsupported kind of key. */
+/**
+ * Returns the digest algorithm of a key's signatures: `undefined` for Ed25519, which needs none, and `null` for an
+ * unsupported kind of key.
+ */
 function digestAlgorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): "sha256" | undefined | null {
   if (asymmetricKeyType === "ed25519") return undefined;
   return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1" ? "sha256" : null;
@@ -70,7 +76,7 @@ const signBytes = (key: KeyObject, bytes: Uint8Array): Buffer => sign(digestAlgo
 export const isSignedBy = (key: KeyObject, bytes: Uint8Array, signature: Uint8Array): boolean =>
   verify(digestAlgorithmOf(key), bytes, key, signature);
 
-/** The id of a public key: the SHA-256 of its SubjectPublicKeyInfo in DER, which any tool can compute. */
+/** Returns the id of a public key: the SHA-256 of its SubjectPublicKeyInfo in DER, which any tool can compute. */
 export const keyIdOf = (key: KeyObject): string => sha256Of(key.export({ type: "spki", format: "der" }));
 
 const keySchema = z.strictObject({
@@ -81,7 +87,7 @@ const keySchema = z.strictObject({
   revoked: z.iso.date().describe("Since when nobody should accept the key, such as 2026-05-01.").exactOptional(),
 });
 
-/** Schema of the file in which a vendor publishes the public keys that sign its statements. */
+/** Schema of a key list: the file in which a vendor publishes the public keys that verify its statements. */
 export const keyListSchema = z
   .strictObject({
     $schema: z.string().exactOptional(),
@@ -99,7 +105,9 @@ export interface VendorKey {
   readonly revoked: string | null;
 }
 
-/** Parses a vendor's list of public keys. Returns a problem for an invalid key, a repeated key or a wrong key id. */
+/**
+ * Parses a vendor's list of public keys. Returns an error message for an invalid key, a repeated key or a wrong key id.
+ */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {
@@ -169,27 +177,33 @@ export function sealEnvelope(payload: string, key: SigningKey): Envelope {
 
 export const payloadOf = ({ payload }: Envelope): Buffer => Buffer.from(payload, "base64");
 
-/** Returns the bytes that are signed: the pre-authentication encoding (PAE) of DSSE 1.0.2. */
+/** Returns the bytes to sign for a payload: its pre-authentication encoding (PAE) of DSSE 1.0.2. */
 export const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload]);
 
 interface SignatureCheck {
-  /** Keys that validly signed the envelope. Each is in a key list and not revoked. */
+  /** Keys with a valid signature in the envelope. Each of these keys is in a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each invalid signature and revoked key. Lists unknown keys too if no signature is valid. */
+  /**
+   * A line for each invalid signature and each revoked key. If no signature is valid, also a line for each unknown key.
+   */
   readonly problems: readonly string[];
   /** A line for each signature by an unknown key. If no signature is valid, `problems` contains these lines instead. */
   readonly notes: readonly string[];
 }
 
-/** Checks the signatures of an envelope. A revoked key never counts, because a thief can backdate signatures. */
+/**
+ * Checks the signatures of an envelope. A signature by a revoked key never counts, because whoever stole the key can
+ * backdate signatures.
+ */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {
     const known = keys.filter(({ keyId }) => keyId === keyid);
     // A key counts as revoked if at least one key list revokes it.
     const key = known.find(({ revoked }) => revoked !== null) ?? known[0];
-    if (key === undefined) return { kind: "unknown" as const, says: formatUnknownKey(keyid) };
+    if (key === undefined)
+      return { kind: "unknown" as const, says: `signature: no list has the key ${shortKeyId(keyid)}` };
     const problem = signatureProblem(key, bytes, Buffer.from(sig, "base64"));
     return problem === null ? { kind: "valid" as const, key } : { kind: "refused" as const, says: problem };
   });
@@ -206,7 +220,5 @@ function signatureProblem({ key, keyId, vendor, revoked }: VendorKey, bytes: Buf
   if (revoked !== null) return `signature: ${name} was revoked on ${revoked}`;
   return isSignedBy(key, bytes, signature) ? null : `signature: it is not by ${name} over this statement`;
 }
-
-const formatUnknownKey = (keyId: string): string => `signature: no list has the key ${shortKeyId(keyId)}`;
 
 export const shortKeyId = (keyId: string): string => sanitizeLine(keyId.slice(0, 16), 16);

@@ -140,10 +140,13 @@ const statementLoadOf = ({
   ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, maxTextCharacters) }),
 });
 
-/** SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
+/** Returns the SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the digest of chunks while a caller reads them. `sha256` returns the digest after the last chunk. */
+/**
+ * Computes the SHA-256 of text chunks while a caller reads the chunks. `sha256` returns the digest after the last
+ * chunk.
+ */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;

@@ -14,13 +14,13 @@ const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause with commands to reproduce it. `shown` maps the id of each printed exchange or delivery to
- * its clause.
+ * Renders a broken clause with commands to reproduce it. `clauseByMessage` maps the id of each exchange or delivery
+ * printed so far to the clause under which it was printed.
  */
 export function failureLines(
   group: ClauseGroup,
   context: FailureContext,
-  shown: Map<string, string>,
+  clauseByMessage: Map<string, string>,
   cause: number | null,
 ): string[] {
   const { paint, width } = context;
@@ -41,7 +41,7 @@ export function failureLines(
       .slice(0, maxOtherFindings)
       .flatMap((each) => formatLabelled(`${failureIndent}also      `, each, width, paint.dim)),
     ...(more > 0 ? [`${failureIndent}also      ${more} more findings of this clause`] : []),
-    ...indentLines(evidenceLines(first.finding, context, shown)),
+    ...indentLines(evidenceLines(first.finding, context, clauseByMessage)),
   ];
 }
 
@@ -60,10 +60,10 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,
-  shown: Map<string, string> = new Map(),
+  clauseByMessage: Map<string, string> = new Map(),
 ): string[] => [
   ...witnessLines(finding, context),
-  ...messageOnWireLines(finding, context, shown),
+  ...messageOnWireLines(finding, context, clauseByMessage),
   ...loadCommandLines(finding, context),
   ...fileCommandLines(finding, context),
 ];
@@ -87,15 +87,19 @@ function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, p
 
 const wireMessageBounds = { bodyCharacters: 800, bodyLines: 16 } as const;
 
-function messageOnWireLines(finding: ReportFinding, context: FailureContext, shown: Map<string, string>): string[] {
+function messageOnWireLines(
+  finding: ReportFinding,
+  context: FailureContext,
+  clauseByMessage: Map<string, string>,
+): string[] {
   const { paint, evidenceFile } = context;
   const evidence = findingEvidence(finding, context, wireMessageBounds);
   if (evidence === null) return [];
   const { kind, lines, commands } = evidence;
   const id = sanitizeLine(evidence.id, 60);
-  const earlier = shown.get(evidence.id);
+  const earlier = clauseByMessage.get(evidence.id);
   if (earlier !== undefined) return [`${kind}  ${id}, shown under ${earlier}`];
-  shown.set(evidence.id, sanitizeLine(finding.clause, 60));
+  clauseByMessage.set(evidence.id, sanitizeLine(finding.clause, 60));
   const more = (finding.evidence ?? []).length - 1;
   return [
     `${paint.dim(kind)}  ${id}${more > 0 ? ` (and ${more} more in ${evidenceFile})` : ""}`,

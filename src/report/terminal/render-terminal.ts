@@ -31,9 +31,11 @@ import {
 import { type FailureContext, failureLines, formatDistinctFinding } from "./failure-lines.ts";
 
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
-  /** Whether to show only the verdict and a line for each broken clause. */
+  /** Whether to show only the verdict, and a line for each clause with the outcome `fail` or `error`. */
   readonly quiet: boolean;
-  /** Whether to show sections such as `readings` and `coverage` even if a clause failed. */
+  /**
+   * Whether to show the section `streaming`, and sections such as `readings` and `coverage` even if a clause failed.
+   */
   readonly verbose?: boolean;
 }
 
@@ -45,7 +47,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, the verdict gives the reason. A list of checks would only repeat this reason.
+  // If nothing was judged, the verdict line gives the reason. A list of skipped checks would only repeat this reason.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
@@ -54,18 +56,14 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const sections = reportSections(report).filter(({ name }) =>
     isSectionShown(name, fails.length > 0, options.verbose ?? false),
   );
-  const [errors, others] = [
-    sections.filter(({ name }) => name === "errors"),
-    sections.filter(({ name }) => name !== "errors"),
-  ];
   const causes = causesToFix(report);
   return joinBlocks([
     fixFirstLines(causes, style),
     ...failureBlocks(fails, causes, context, options),
-    ...errors.map((section) => sectionLines(section, style)),
+    ...sections.filter(({ name }) => name === "errors").map((section) => sectionLines(section, style)),
     warningOrNoteLines(ofOutcome("warning"), style),
     warningOrNoteLines(ofOutcome("note"), style),
-    ...others.map((section) => sectionLines(section, style)),
+    ...sections.filter(({ name }) => name !== "errors").map((section) => sectionLines(section, style)),
     path,
     verdict,
   ]);
@@ -93,7 +91,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
-    // Shows the impact only once if neighbouring causes have the same impact.
+    // Leaves out the impact if it equals the impact of the cause above.
     const impact = impacts[at] === impacts[at - 1] ? "" : (impacts[at] ?? "");
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),
@@ -107,7 +105,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   ];
 }
 
-/** Cuts a cause to two lines, so that all causes and the first exchange fit on a screen. */
+/** Cuts the description of a failure cause to two lines, so that all causes and the first exchange fit on a screen. */
 const firstTwoLines = ([first = "", second, ...rest]: readonly string[]): string[] => {
   if (second === undefined) return [first];
   return [first, rest.length === 0 ? second : `${second} …`];
@@ -135,10 +133,10 @@ function failureBlocks(
   { folder = null }: TerminalOptions,
 ): string[][] {
   const { paint, width } = context;
-  const shown = new Map<string, string>();
+  const clauseByMessage = new Map<string, string>();
   const full = broken.slice(0, maxFullFailures).map(({ group }) => {
     const at = causes.findIndex((cause) => cause.broken.some((each) => each.group.clause === group.clause));
-    return failureLines(group, context, shown, at === -1 ? null : at + 1);
+    return failureLines(group, context, clauseByMessage, at === -1 ? null : at + 1);
   });
   const rest = broken.slice(maxFullFailures);
   if (rest.length === 0) return full;

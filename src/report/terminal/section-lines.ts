@@ -38,7 +38,7 @@ export interface TerminalStyle {
 export const formatText = (text: Text): string =>
   renderText(text, { own: (words) => words, outside: ({ raw, max }) => sanitizeLine(raw, max) });
 
-/** Joins blocks of lines. By default, an empty line separates them. Ends with a line feed. */
+/** Joins blocks of lines into a text that ends with a line feed. By default, an empty line separates the blocks. */
 export const joinBlocks = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
   `${blocks
     .filter((block) => block.length > 0)
@@ -62,7 +62,9 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/** Most sections have no heading, because the first row of their table serves as heading. */
+/**
+ * Returns the heading of a section. Most sections have none, because the first row of their table serves as heading.
+ */
 function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -170,7 +172,7 @@ export interface TableColumn {
   readonly width: ColumnWidth;
 }
 
-export type ColumnWidth =
+type ColumnWidth =
   | { readonly kind: "widest" }
   | { readonly kind: "wrapped"; readonly columns: number }
   | { readonly kind: "cut"; readonly columns: number };
@@ -202,7 +204,9 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/** Cuts or wraps a cell to its column, because cli-table3 might split a surrogate pair. */
+/**
+ * Cuts or wraps a cell's text to the width of its column. cli-table3 could do this, but might split a surrogate pair.
+ */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");

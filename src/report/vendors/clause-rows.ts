@@ -8,10 +8,12 @@ import { mapJudged, type Vendor } from "./vendor.ts";
 import { isEquivalentText } from "../compare/find-changes.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 
-/** The result of a clause for one vendor. `absent`: the vendor's report has no finding of it. */
+/** The result of a clause for one vendor. `absent`: the vendor's report has no finding of the clause. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /** For example, `expected 200; got 500`, or the reason for a skip. Empty for `pass`, `observed` and `absent`. */
+  /**
+   * Explanation, such as `expected 200; got 500` or the reason for a skip. Empty for `pass`, `observed` and `absent`.
+   */
   readonly text: string;
 }
 
@@ -20,7 +22,7 @@ export interface ClauseRow {
   readonly level: RowLevel;
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether the outcomes of vendors differ. Vendors whose report lacks the clause are ignored. */
+  /** Whether the outcomes of vendors differ. Ignores vendors whose report has no finding of the clause. */
   readonly differs: boolean;
 }
 
@@ -88,8 +90,8 @@ export interface BehaviourRow {
   readonly check: string;
   readonly says: string;
   /**
-   * Observed behaviour, one cell for each vendor. A cell is `null` if the vendor was not judged, and empty if nothing
-   * was observed.
+   * Observed behaviour, one cell for each vendor. A cell is `null` if the vendor was not judged, and empty if the
+   * vendor's report has no finding.
    */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;

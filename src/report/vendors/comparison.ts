@@ -10,9 +10,12 @@ import { vendorQuestions, type VendorQuestion } from "./questions.ts";
 import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-export type ClauseCounts = Omit<ReturnType<typeof clauseCountsOf>, "observed">;
+type ClauseCounts = Omit<ReturnType<typeof clauseCountsOf>, "observed">;
 
-/** The heading of a vendor's column: name and verdict, or the reason why it was not judged. */
+/**
+ * Summary of a vendor for the heading of its column: name, verdict and counts, or the reason why the vendor was not
+ * judged.
+ */
 export type VendorSummary =
   | {
       readonly kind: "judged";
@@ -28,7 +31,7 @@ export type VendorSummary =
       readonly clauses: ClauseCounts;
       readonly coverage: CoverageShares;
       readonly requests: number;
-      /** Result under load; `null` if no load was sent. */
+      /** Result of the vendor's load report; `null` if there is no load report. */
       readonly load: { readonly verdict: Verdict; readonly broken: number; readonly runs: number } | null;
       readonly notes: readonly string[];
     }
@@ -59,7 +62,10 @@ export interface VendorComparison {
   };
 }
 
-/** Compares the reports of several vendors. With `from`, `switches` lists only the switches from this vendor. */
+/**
+ * Compares the reports of several vendors. If `from` names a vendor, `switches` has only the switches from that vendor
+ * to each other vendor.
+ */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];

@@ -7,11 +7,11 @@ import { quantile } from "../../base/statistics/samples.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 
-/** Latencies of successful requests to one endpoint, in milliseconds. */
+/** Summary of measured times in milliseconds, such as the latencies of successful requests to one endpoint. */
 export interface Latency {
   readonly count: number;
   readonly median: number;
-  /** 99th percentile. With fewer than 100 requests, it is close to the slowest. */
+  /** 99th percentile. With fewer than 100 measurements, it is close to the maximum. */
   readonly p99: number;
 }
 
@@ -25,7 +25,9 @@ interface RequestKind {
   readonly method: string;
   readonly path: RegExp;
   readonly atMs: (answer: Answered) => number | null;
-  /** Whether to count only the agent with the most requests. Other agents may be slow or fail on purpose. */
+  /**
+   * Whether to measure only requests to the agent that received the most. Other agents may be slow or fail on purpose.
+   */
   readonly isMainAgentOnly: boolean;
 }
 
@@ -131,7 +133,7 @@ const streamingFigures: Readonly<Record<string, (quality: AgentStreaming) => str
   "streams that come all at once": ({ lumps, streams }) => `${lumps} of ${streams}`,
 };
 
-export const streamingOfMainAgent = memoizeByObject(
+const streamingOfMainAgent = memoizeByObject(
   ({ document }: VendorWithReport): AgentStreaming | null => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null,
 );
 

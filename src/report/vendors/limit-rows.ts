@@ -6,12 +6,12 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/finding.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-export interface LimitRow {
+interface LimitRow {
   readonly name: string;
   readonly published: string;
   /**
-   * One text for each vendor, such as `✓ as published`. `no key`: there is no key of this tier; `null`: the vendor was
-   * not judged.
+   * One text for each vendor, such as `✓ as published`. `no key`: the vendor's target has no key of this tier. `null`:
+   * the vendor was not judged.
    */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
@@ -74,7 +74,7 @@ function limitRow(
   return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
 }
 
-/** Whether two cells of a row show different limits. `false` if one of them has no judged limit. */
+/** Whether two cells of a row show different limits. `false` if either cell is `null`, `no key` or `not judged`. */
 export const areLimitsDifferent = (one: string | null, other: string | null): boolean =>
   hasLimit(one) && hasLimit(other) && one !== other && !isEquivalentText(one, other);
 
@@ -93,7 +93,7 @@ function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
 }
 
 const limitHeaderValues = (exchange: Exchange): string[] =>
-  // A response 401 belongs to no tier, because the key was not valid.
+  // A 401 response belongs to no tier, because the key was not valid.
   statusOf(exchange) === 401 ? [] : headerValues(exchange, headerNames.rateLimit);
 
 function judgedLimit(

@@ -4,7 +4,10 @@ import { comparisonNotes, formatOverview, questionsIntro, questionsTitle, type H
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
-/** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
+/**
+ * Renders a vendor comparison as Markdown: verdicts, tables of differences, questions to each vendor, and what changes
+ * when a client switches vendors.
+ */
 export function renderVendorsMarkdown(all: VendorComparison): string {
   const names = all.vendors.map(({ name }) => markdownProse(name));
   const notes = comparisonNotes(all).map((note) => `- ${markdownProse(note)}`);

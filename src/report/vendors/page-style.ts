@@ -1,4 +1,4 @@
-/** Styles of the vendors page. They must come after the base style. */
+/** Styles of the vendors page. They must come after the styles that all pages share. */
 export const vendorsPageStyle = `
 main, .wide { max-width: 84rem; }
 header.wide { padding-block: 2rem 0; }
@@ -68,7 +68,9 @@ section { scroll-margin-top: 4rem; }
 }
 `;
 
-/** The script of the button that hides equal rows. `#differences` in the URL has the same effect. */
+/**
+ * The script of the button that shows only rows in which vendors differ. `#differences` in the URL has the same effect.
+ */
 export const vendorsPageScript = `
 const root = document.documentElement;
 const controls = document.querySelector(".controls");

@@ -89,7 +89,10 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
   </section>`;
 }
 
-/** Maximum number of rows to print of one table. The whole comparison should print on at most four pages per vendor. */
+/**
+ * Returns the maximum number of rows of one table to print on paper. The whole comparison should print on at most four
+ * pages per vendor.
+ */
 const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
@@ -141,7 +144,7 @@ function cellHtml(cell: VendorCell): Html {
   return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 
-export function vendorHeading(head: VendorSummary): Html {
+function vendorHeading(head: VendorSummary): Html {
   if (head.kind === "unjudged")
     return html`<li class="head">
       <h2>${head.name}</h2>
@@ -182,7 +185,7 @@ function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>
   return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
     ${parts.map(([name, count]) => {
       const x = from;
-      // A bar is at least 1.5 units wide, so that a small count stays visible.
+      // A part of the bar is at least 1.5 of 100 units wide, so that a small count stays visible.
       const width = count === 0 ? 0 : Math.max(1.5, (100 * count) / all);
       from += width;
       return html`<rect class="${name}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="4"></rect>`;
@@ -190,13 +193,13 @@ function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>
   </svg>`;
 }
 
-export interface PagePart {
+interface PagePart {
   readonly id: string;
   readonly title: string;
   readonly content: Html;
 }
 
-export function questionsHtml({ vendors, questions }: VendorComparison): PagePart[] {
+function questionsHtml({ vendors, questions }: VendorComparison): PagePart[] {
   const lists = vendors.flatMap(({ name }, at) => {
     const asked = questions[at] ?? [];
     return asked.length === 0
@@ -219,7 +222,7 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
   return [{ id: "questions", title: questionsTitle, content }];
 }
 
-export function switchesHtml({ switches }: VendorComparison): PagePart[] {
+function switchesHtml({ switches }: VendorComparison): PagePart[] {
   if (switches.length === 0) return [];
   const content = html`<section id="switches">
     <h2>${switchesTitle}</h2>

@@ -5,7 +5,7 @@ import { profileResultsOf } from "../model/profiles.ts";
 import type { ProfileResult } from "../model/report.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
 
-export type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" | "broken">;
+type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" | "broken">;
 
 export interface ProfileRow {
   readonly profile: Profile;

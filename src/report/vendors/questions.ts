@@ -15,7 +15,7 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/** Number of questions reserved for each kind. If a kind has fewer, other kinds use its places. */
+/** Number of questions reserved for each kind. If a kind has fewer questions, other kinds get the remaining places. */
 const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
 export function vendorQuestions(

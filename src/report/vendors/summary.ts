@@ -23,7 +23,7 @@ function formatMs(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
-/** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`; a dash for `null`. */
+/** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`. Returns a dash for `null`. */
 export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${formatMs(latency.median)}, p99 ${formatMs(latency.p99)} (${latency.count})`;
 

@@ -8,22 +8,25 @@ import type { Vendor } from "./vendor.ts";
 
 const kinds = ["profile", "broken clause", "error form", "reading", "limit", "gap"] as const;
 
-export interface SwitchDifference {
+interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** Names of what differs. If `kind` is `"reading"`, these are clause ids; if `"gap"`, check ids. */
+  /**
+   * Names of what differs: clause ids if `kind` is `"reading"`, check ids if `"gap"`, and for example `pro, burst` if
+   * `"limit"`.
+   */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;
 }
 
-/** All differences that a client meets when it changes vendors. */
+/** The differences that a client meets when it changes from one vendor to another. */
 export interface VendorSwitch {
   readonly from: string;
   readonly to: string;
   readonly differences: readonly SwitchDifference[];
 }
 
-export interface ComparedTables {
+interface ComparedTables {
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
   readonly readings: readonly ComparedRow[];
@@ -37,8 +40,8 @@ export interface ComparedTables {
 const maxPairedVendors = 4;
 
 /**
- * Lists what changes for a customer who switches vendors. With `from`, compares only this vendor with each other
- * vendor.
+ * Lists what changes for a client that switches from one vendor to another. If `from` names a vendor, compares only
+ * that vendor with each other vendor.
  */
 export function vendorSwitches(
   vendors: readonly Vendor[],

@@ -25,7 +25,7 @@ export interface VendorRow {
   readonly level?: string;
   readonly detail?: string;
   readonly cells: readonly VendorCell[];
-  /** Whether vendors differ. `null` for rows that are not compared, such as times. */
+  /** Whether vendors differ in this row. `null` for rows that are not compared, such as times. */
   readonly differs: boolean | null;
 }
 

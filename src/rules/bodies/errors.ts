@@ -1,7 +1,7 @@
 import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { errorCodes, rateLimitCodes } from "../../spec/events-and-errors.ts";
 
-// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package: k6 has none of them.
 
 /** A response: its status, and the JSON value of its body (`undefined` if the body is not JSON). */
 export interface ErrorResponse {
@@ -9,7 +9,13 @@ export interface ErrorResponse {
   readonly json: unknown;
 }
 
-/** The error form of a body: form A, form B, or `both` if it has the fields of both forms. */
+/**
+ * The form of an error body.
+ *
+ * - `form-a`: `{error: {code, message, status}}`
+ * - `form-b`: `{status: "error", error: {code, message, details}}`
+ * - `both`: a body with the fields of both forms
+ */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
 export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
@@ -74,7 +80,7 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // Only demands that the field exists. ERR-16 judges its format.
+  // Demands only that the field exists. ERR-16 judges its format.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;
@@ -112,7 +118,10 @@ export function documentedStatus(code: string | null): number | null {
   return typeof status === "number" ? status : null;
 }
 
-/** Judges ERR-10: a response has the documented status of its error code; `undefined` if none is documented. */
+/**
+ * Judges ERR-10: a response has the documented status of its error code. Returns `undefined` if the code has no
+ * documented status.
+ */
 export function codeStatusMismatch(response: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(response);
   const status = documentedStatus(code);

@@ -11,7 +11,7 @@ import {
 } from "../../spec/fields.ts";
 import { hasZone, isTimestamp } from "./timestamps.ts";
 
-// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package: k6 has none of them.
 
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
@@ -30,12 +30,15 @@ const types: Readonly<Record<FieldType, readonly [called: string, has: (value: u
   "operation path": ["a string", isString],
 };
 
-export interface FoundValue {
+interface FoundValue {
   readonly name: string;
   readonly value: unknown;
 }
 
-/** Finds the values at a path, such as `checks.agent.status`; none if a parent is no object. */
+/**
+ * Finds the values at a path of a JSON value, such as `checks.agent.status`. Finds none if a parent on the path is no
+ * object.
+ */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => valuesWithin(each, step));
@@ -64,7 +67,10 @@ function hasWrongParent(root: unknown, path: string): boolean {
   return false;
 }
 
-/** Names the type before the value, such as `the string "5"`, because readers may overlook quotation marks. */
+/**
+ * Formats a value of the wrong type. Names the type of a string, as in `the string "5"`, because readers may overlook
+ * quotation marks.
+ */
 const formatWrongType = (value: unknown, type: FieldType): string =>
   isString(value) && !type.includes("timestamp") ? `the string ${formatValue(value)}` : formatValue(value);
 
@@ -82,7 +88,9 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/** Creates a quick test for one row of a field table. If it returns `false`, {@link fieldMismatch} must decide. */
+/**
+ * Creates a quick test for one row of a field table. If the test returns `false`, {@link fieldMismatch} must decide.
+ */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];
@@ -99,7 +107,7 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
   };
 }
 
-/** Judges an object by the rows of a field table that belong to a clause; `undefined` if no row applies. */
+/** Judges a JSON value by the rows of a field table that belong to a clause. Returns `undefined` if no row applies. */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
   const [lead] = fieldTableOf(table).fields ?? [];
@@ -115,7 +123,10 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/** Finds the first negative number in fields with a unit; `undefined` if these fields contain no number. */
+/**
+ * Finds the first negative number in fields with a unit, such as `milliseconds`. Returns `undefined` if these fields
+ * contain no number.
+ */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

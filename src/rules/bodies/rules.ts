@@ -17,7 +17,7 @@ import { errorStatuses, healthStatuses } from "../../spec/events-and-errors.ts";
 import { type FieldTableName, rowsOf } from "../../spec/fields.ts";
 import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
-// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package: k6 has none of them.
 
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
@@ -66,7 +66,7 @@ const isDeclared: BodyRule = {
   },
 };
 
-/** Whether a response is a health report. The document allows such a report with an error status. */
+/** Whether a response is a health report. The document allows a health report with an error status. */
 const isHealthReport = ({ endpoint, json }: ResponseBody): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
@@ -74,16 +74,17 @@ const isHealthReport = ({ endpoint, json }: ResponseBody): boolean =>
 const ofErrors = (
   clause: ClauseId,
   judge: BodyRule["judge"],
-  speaksOf: BodyRule["appliesTo"] = (_, status) => isError(status),
+  covers: BodyRule["appliesTo"] = (_, status) => isError(status),
 ): BodyRule => ({
   clause,
-  appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // Skips bodies that are not JSON, because they already break SVC-1.
+  appliesTo: (endpoint, status) => isError(status) && covers(endpoint, status),
+  // Skips health reports, which may have an error status without an error body. Also skips bodies that are not JSON,
+  // because they already break SVC-1.
   judge: (response) =>
     isHealthReport(response) || (response.json === undefined && response.text !== "") ? undefined : judge(response),
 });
 
-/** Limits a rule to bodies with an `error` object. Bodies without one break ERR-2, ERR-3 or ERR-4. */
+/** Limits a rule to bodies with an `error` object. Bodies without this object break ERR-2, ERR-3 or ERR-4. */
 const onlyWithErrorObject =
   (judge: BodyRule["judge"]): BodyRule["judge"] =>
   (response) =>
@@ -141,7 +142,7 @@ export const bodyRules: readonly BodyRule[] = [
   ...healthClauses.map((clause) => fieldsOf("health", clause)),
 ];
 
-export interface BodyMismatch extends Mismatch {
+interface BodyMismatch extends Mismatch {
   readonly clause: ClauseId;
 }
 
@@ -156,7 +157,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 
 const noMismatches: readonly BodyMismatch[] = [];
 
-/** A cache of one entry: under load, thousands of refusals in sequence have the same body. */
+/** Cache of the latest result. Under load, thousands of refusals in sequence have the same body. */
 let last: { readonly response: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>

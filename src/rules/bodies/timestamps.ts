@@ -1,8 +1,11 @@
 import { dayMs, hourMs, minuteMs } from "../../base/duration.ts";
 
-// k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
+// k6 scripts import this file, so it uses no Buffer, no URL and no npm package: k6 has none of them.
 
-/** Creates the pattern of a calendar, ordinal or week date. A time can follow, and after it a zone. */
+/**
+ * Creates the pattern of an ISO 8601 date: a calendar, ordinal or week date. A time can follow the date, and a zone the
+ * time.
+ */
 const formWith = (dash: string, colon: string, separator: string): RegExp =>
   new RegExp(
     String.raw`^(\d{4})${dash}(?:(\d\d)${dash}(\d\d)|(\d{3})|W(\d\d)${dash}([1-7]))` +
@@ -14,7 +17,10 @@ const formWith = (dash: string, colon: string, separator: string): RegExp =>
 const extendedForm = formWith("-", ":", "[T ]");
 const basicForm = formWith("", "", "T");
 
-/** Finds the parts of a text in ISO 8601. A text of digits alone has none, because it could be Unix seconds. */
+/**
+ * Splits an ISO 8601 text into its parts; `null` for other texts. Rejects a text of digits alone, because it could be
+ * Unix seconds.
+ */
 const partsOf = (text: string): RegExpExecArray | null =>
   /^\d+$/.test(text) ? null : (extendedForm.exec(text) ?? basicForm.exec(text));
 
@@ -40,14 +46,14 @@ function dayStartMs(parts: RegExpExecArray): number {
 
 /**
  * Returns the Unix ms of an ISO 8601 date, or date and time; `NaN` for other texts. Assumes UTC if the zone is missing.
- * `Date.parse` reads only some of the forms.
+ * `Date.parse` would accept only some of these texts.
  */
 export function unixMsOf(text: string): number {
   const parts = partsOf(text);
   if (parts === null) return NaN;
   const [hour = 0, minute = 0, second = 0] = parts.slice(7, 10).map((part) => Number(part ?? 0));
   if (hour > 24 || minute > 59 || second > 60) return NaN;
-  // A fraction belongs to the last unit that is written.
+  // A fraction belongs to the last unit that is written: `10:30,5` is half a minute after 10:30.
   const unitMs = parts[9] === undefined ? (parts[8] === undefined ? hourMs : minuteMs) : 1000;
   const fractionMs = unitMs * Number((parts[10] ?? ".0").replace(",", "."));
   const zoneMs = Number(parts[13] ?? 0) * hourMs + Number(parts[14] ?? 0) * minuteMs;
@@ -63,8 +69,8 @@ export const hasZone = (text: string): boolean => partsOf(text)?.[11] !== undefi
 export const statesSeconds = (text: string): boolean => partsOf(text)?.[9] !== undefined;
 
 /**
- * Returns the Unix ms of a timestamp for comparison with a clock; `NaN` if the value is no timestamp, or is coarser
- * than a minute. A time such as `2030-02-05T10Z` can be an hour old.
+ * Returns the Unix ms of a timestamp for comparison with a clock; `NaN` if the value is no timestamp, or has no
+ * minutes. A time such as `2030-02-05T10Z` can be almost an hour old.
  */
 export const instantMsOf = (value: unknown): number =>
   typeof value === "string" && partsOf(value)?.[8] !== undefined ? unixMsOf(value) : NaN;

@@ -34,7 +34,8 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * If the value at a clause's path is wrong or missing, the clause is skipped. Default path: the top level of the file.
+ * For each clause, the path of the object or array that contains the clause's fields. If this value is wrong or
+ * missing, the clause is skipped. Default: the top level of the file.
  */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
@@ -57,7 +58,7 @@ export type FileFinding = {
 } & (
   | { readonly kind: "holds" }
   | { readonly kind: "skipped"; readonly reason: string }
-  | { readonly kind: "breach"; readonly path: ValuePath; readonly expected: string; readonly actual: string }
+  | ({ readonly kind: "breach" } & Breach)
 );
 
 interface Breach {
@@ -83,7 +84,7 @@ function preview(value: unknown): string {
 /** Returns only the type of a value, because the value may be a secret. */
 const typeName = (value: unknown): string => (typeof value === "object" ? preview(value) : `a ${typeof value}`);
 
-/** All clauses of the file but CFG-12, which only a check in `noteChecks` judges. */
+/** All CFG clauses except CFG-12. Only an advisory check in `noteChecks` judges CFG-12. */
 const judgedClauses = clauseIds.filter((id): id is FileClause => id.startsWith("CFG-") && id !== "CFG-12");
 
 /** Judges an agent configuration file by each clause. Each defect of the file breaks exactly one clause. */
@@ -107,7 +108,7 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // zod says only that a key is invalid. The inner issue says why.
+  // If a header has an invalid name, zod says only that a key is invalid. The inner issue says why.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : formatIssueValue(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
@@ -184,7 +185,7 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
 /** Matches a form of "stream" at the end of a name, such as `chat-Stream` or `chat_streaming`. */
 const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
 
-/** Finds entrypoints whose name suggests streaming, although their tag does not end in `_stream`. */
+/** Finds entrypoints whose tag or function name suggests streaming, although the tag does not end in `_stream`. */
 function tagsAlmostStreaming({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
     const saysStream = almostStreamSuffix.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;

@@ -14,7 +14,7 @@ const createdAt = z
   .regex(/^[\dWw-]{7,10}([Tt ][\d:.,]+)?$/, { error: localTime, abort: true })
   .refine((written) => isTimestamp(written) && !hasZone(written), localTime);
 
-// The document gives the unit of this field but no type, so a string with a number passes, too.
+// The document gives the unit of `timeout` but no type, so a string with a number passes, too.
 const seconds = z.union([z.number(), z.string().regex(/^\d+(\.\d+)?$/)], "a number of seconds");
 
 const memory = z
@@ -26,8 +26,8 @@ const receiverUrl = z
   .refine((written) => /^https?:$/.test(URL.parse(written)?.protocol ?? ""), "an http or https URL")
   .meta({ format: "uri" });
 
-/** Whether a text is an event type, or a wildcard form that selects at least one type. */
-export function selectsEvents(written: string): boolean {
+/** Whether a text is an event type, or a wildcard form, such as `agent.*`, that selects at least one type. */
+function selectsEvents(written: string): boolean {
   const pattern = written
     .split("*")
     .map((part) => RegExp.escape(part))

@@ -5,28 +5,29 @@ import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample
 
 /** Bounds of the time between two requests, in seconds of the target's clock. */
 export interface Elapsed {
-  /** Time from the response to the first request until the second request is sent. */
+  /** Minimum time: from the response to the first request until the second request is sent. */
   readonly min: number;
-  /** Maximum time between two requests: from sending the first until the response to the second. */
+  /** Maximum time: from sending the first request until the response to the second. */
   readonly max: number;
 }
 
-export interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistory<S> {
+interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistory<S> {
   readonly elapsed: (from: S, to: S) => Elapsed;
 }
 
-export interface AdmittedWhenExhausted<A> {
+interface AdmittedWhenExhausted<A> {
   readonly exhausted: A;
   readonly admitted: readonly A[];
 }
 
-export type ExhaustedWindowVerdict<A> =
+type ExhaustedWindowVerdict<A> =
   | { readonly kind: "kept"; readonly count: number }
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** Tolerance for rounded header values. `slackSeconds` also includes one second for errors of the server's clock. */
+/** Tolerance for values of headers, which servers round to whole seconds. */
 const roundingSeconds = 1;
+/** Tolerance for elapsed times: one second of rounding, and one second for errors of the server's clock. */
 const slackSeconds = 2;
 
 /**
@@ -113,8 +114,8 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Creates a function that takes a `later` request. The function returns how many requests the limiter can admit after
- * `exhausted`, up to `later`.
+ * Returns a function that takes a later request. The function returns the maximum number of requests that a legal
+ * limiter admits after `exhausted`, up to that request.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -126,7 +127,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // If the window cannot roll, requests with the same reset as `exhausted` count until that reset.
+    // If the window is certainly not rolling, requests with the same reset as `exhausted` count until that reset.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -148,8 +149,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server can have counted `each` and then given its quota back. True only for failed requests, and for
- * refusals concurrent with `exhausted`.
+ * Whether the server can have counted the request `each`, and later given its place in the window back. True only for
+ * failed or unanswered requests, and for refusals concurrent with `exhausted`.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

@@ -11,26 +11,37 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Sorted request times, to find which request opens a rate-limit window. */
+/** Sorted times of requests, to find the request that opens each rate-limit window. */
 export interface Openers {
-  /** Requests that can open a window: the latest time at which the server can have decided each, in ascending order. */
+  /**
+   * For each request that can open a window, the latest time at which the server can have decided. In ascending order.
+   */
   readonly latest: Float64Array;
-  /** Element `i` is the smallest `fromMs` of the requests from `latest[i]` to the end. */
+  /**
+   * Element `i` is the earliest time at which the server can have decided one of the requests from `latest[i]` to the
+   * end of the list.
+   */
   readonly earliestStartFrom: Float64Array;
-  /** Earliest possible times of the admitted requests, in ascending order. */
+  /** Earliest time at which the server can have decided each admitted request, in ascending order. */
   readonly starts: Float64Array;
-  /** Element `i` is the smallest `toMs` of the admitted requests from `starts[i]` to the end. */
+  /**
+   * Element `i` is the earliest time by which the server has certainly decided one of the admitted requests from
+   * `starts[i]` to the end of the list.
+   */
   readonly earliestEndFrom: Float64Array;
   readonly pushers: readonly Span[];
 }
 
-export interface AnchoredWindow extends Window {
+interface AnchoredWindow extends Window {
   readonly minCapacity: number;
 }
 
 /**
- * Explains the history by windows that each begin with a request; `null` if impossible. If an unknown request began the
- * first window, the window ends within `open` (ms after `startMs`).
+ * Returns the refusals that cannot be explained by windows that each begin with a request. Returns `null` if such
+ * windows cannot admit all admitted requests.
+ *
+ * @param open range of times, in ms after `startMs`, in which a window ends that an earlier, unknown request opened;
+ * `null` if there is no such window
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -134,10 +145,9 @@ interface CountedWindow extends PossibleWindow {
 }
 
 function countWindow(timeline: AdmissionTimeline, opening: PossibleWindow): CountedWindow {
-  const maxCountedBeforeEnd = requestsUpTo(timeline.counted.earliest, opening.closesAtLatestMs);
   return {
     ...opening,
-    maxCountedBeforeEnd,
+    maxCountedBeforeEnd: requestsUpTo(timeline.counted.earliest, opening.closesAtLatestMs),
     minCountedBeforeStart: requestsBefore(timeline.counted.latest, opening.fromMs),
   };
 }

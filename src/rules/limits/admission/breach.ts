@@ -6,7 +6,7 @@ import { maxHeld } from "./slots.ts";
 import { requestsBefore, timelineOf } from "./timeline.ts";
 
 /**
- * How a history breaks the limits.
+ * The way in which a history breaks the limits.
  *
  * - `too many admitted`: more requests were admitted than any limiter with the published numbers admits.
  * - `refused below limit`: a request was refused although no limit can have been reached.
@@ -20,7 +20,9 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of the requests that prove the breach. If three of these requests share an id, it is listed three times. */
+  /**
+   * Ids of the requests that prove the breach. If three of these requests share an id, the id is listed three times.
+   */
   readonly witness: readonly string[];
 }
 
@@ -81,16 +83,22 @@ function describeCountedAt(refusal: Decision, history: History, options: Admissi
 export interface Witness {
   /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The history up to the last response in `known`. Requests that are not in `known` have the outcome `"unknown"`. */
+  /**
+   * The requests sent up to the last response in `known`. Requests that are not in `known` have the outcome
+   * `"unknown"`.
+   */
   readonly history: History;
 }
 
-export type IsBreach = (history: History) => boolean;
+type IsBreach = (history: History) => boolean;
 
-/** A decision stands for `count` equal requests. The map says how many of these requests are in the subset. */
+/**
+ * A subset of the requests of a history. Each decision stands for `count` equal requests; the map says how many of
+ * these requests are in the subset.
+ */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Bounds the search for a witness. Examining this many requests takes about a second. */
+/** Maximum number of requests to examine in the search for a witness. Examining this many takes about a second. */
 const maxExaminedRequests = 60_000;
 
 /** Finds a small set of requests whose outcomes alone prove a breach. */

@@ -10,7 +10,10 @@ import {
 
 /** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** How much longer than necessary a reported wait is allowed to be. Servers round waits up or add seconds. */
+/**
+ * Tolerance for a reported wait, such as `retry_after`, that is longer than necessary. Servers round waits up or add
+ * seconds.
+ */
 const maxReportedExcessMs = 4000;
 
 /**
@@ -45,7 +48,10 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** `maxUpTo`: the highest balance of tokens (refilled minus spent) up to each time in `begins`. */
+/**
+ * Balances of tokens: refilled minus spent. `maxUpTo[i]` is the highest balance up to the request at
+ * `begins.values[i]`.
+ */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;

@@ -25,10 +25,10 @@ import { fitRolling, minCapacity } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 
 /**
- * A limiter model and its fits to the history. For each fit, `unexplained` has the set of refusals that the fit cannot
- * explain.
+ * A limiter model and its fits to the history, for example with different window starts. For each fit, `unexplained`
+ * has the set of refusals that the fit cannot explain.
  */
-export interface ModelFit {
+interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];
 }
@@ -41,7 +41,7 @@ export interface ModelFits {
 }
 
 /**
- * Finds which refusals in `open` each limiter model can explain. Refused requests in `mayCount` possibly count toward
+ * Finds which refusals in `open` each limiter model can explain. The refused requests in `mayCount` may count toward
  * the limits.
  */
 export function fitModels(

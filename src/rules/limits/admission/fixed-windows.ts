@@ -21,7 +21,10 @@ export interface PhaseRange {
   readonly toMs: number;
 }
 
-/** Tests all phases in a range at once. The result contains the refusals that none of these phases explains. */
+/**
+ * Fits fixed windows with all phases of a range at once. The result contains the refusals that none of these phases
+ * explains; `null` if no phase fits.
+ */
 type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
@@ -59,7 +62,7 @@ export function depthFor(requests: number): number {
 
 export interface Announcement {
   readonly remaining: number;
-  /** The reset time in the headers, in ms of the limiter's clock. */
+  /** The time in the `Reset` header, in ms of the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }
@@ -67,16 +70,14 @@ export interface Announcement {
 const secondMs = 1000;
 /** Two reports of the same reset can differ by this much, because servers round times. */
 const maxApartMs = 2 * secondMs;
-/**
- * This many different `Remaining` values suffice to prove fixed windows. Two `Reset-After` values that differ by at
- * least `minSeconds` also suffice.
- */
+/** This many different `Remaining` values with the same reset suffice to prove fixed windows. */
 const minValues = 3;
+/** Two `Reset-After` values with the same reset also suffice to prove fixed windows if they differ by at least this. */
 const minSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends, widened by the clock's uncertainty `unknownMs`. Returns `null` if the
- * reported resets do not show that windows are fixed.
+ * Returns the span in which a fixed window ends, widened by the uncertainty `unknownMs` of the limiter's clock. Returns
+ * `null` if the reported resets do not show that windows are fixed.
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
@@ -125,29 +126,31 @@ export function phasesOf({ windowMs }: Window, announced: Span | undefined, star
   ];
 }
 
-/** The fixed windows of a history. Window 1 is the first that begins in the history, window 0 the one before. */
+/**
+ * The fixed windows of a history. Window 1 is the first window that begins in the history, and window 0 is the window
+ * before.
+ */
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: at least this many requests were decided before the window opened. */
+  /** For each window: the minimum number of requests that were decided before the window opened. */
   readonly closedBefore: Float64Array;
   /** For each window: the maximum number of requests that were decided before the window closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
- * Returns the refusals that fixed windows cannot explain if the first starts within `phases`. If `weighted`, a window
- * also counts part of the previous window's requests.
+ * Returns the refusals that fixed windows cannot explain if the first window starts within `phases`. If `weighted`, a
+ * window also counts part of the previous window's requests.
  */
 export function fitFixed(
   timeline: AdmissionTimeline,
-  window: Window,
+  { windowMs, capacity }: Window,
   phases: PhaseRange,
   weighted: boolean,
 ): Fit | null {
-  const { windowMs, capacity } = window;
   const windows = Math.max(0, Math.ceil((timeline.endMs - timeline.startMs) / windowMs)) + 3;
   const limit = limitThatFits(timeline, windowMs, phases, windows, capacity);
   if (limit === null) return null;

@@ -13,7 +13,7 @@ export interface Span {
 }
 
 /**
- * The outcome of a decision.
+ * The outcome of a limiter's decision.
  *
  * - `admitted`: let through, and certainly counted.
  * - `refused`: status 429.
@@ -45,8 +45,8 @@ export interface Decision extends Counted {
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * Wait that the refusal announces, in ms of the limiter's clock. Absent, for example, if a request is admitted
-   * earlier than announced.
+   * Wait that the refusal announces, such as `retry_after`, in ms of the limiter's clock. Absent, for example, if a
+   * request is admitted earlier than announced.
    */
   readonly reportedWaitMs?: number;
 }
@@ -74,14 +74,14 @@ export interface History {
 export interface AdmissionOptions {
   /** Tolerance for differing clocks, in ms: each decision can be this much earlier or later. Default: 50. */
   readonly toleranceMs?: number;
-  /** How long a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
+  /** Maximum time that a server may take to free a concurrency slot after the request has ended, in ms. Default: 50. */
   readonly slotReleaseMs?: number;
   /** Whether the tokens of the month may be exhausted, which would explain any refusal. Default `false`. */
   readonly tokensMayBeExhausted?: boolean;
 }
 
 /** A request as its client observed it. All times are in ms, on a clock that client and limiter share. */
-export interface ObservedRequest {
+interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
   /** When the head of the response arrived; `Infinity` if there was no response. */

@@ -49,7 +49,7 @@ function createReasonTest(
 ): HasReason {
   const timeline = timelineOf(history, options, pending, explained);
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
-  const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
+  const unexplainedByBurst = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
   // On some servers, each refusal restarts the window. A request without a response was possibly refused, too.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
@@ -57,7 +57,7 @@ function createReasonTest(
   const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
   const verdicts = timeline.refusals.map(
     (refusal, index) =>
-      (left !== undefined && !hasRefusal(left, index)) ||
+      (unexplainedByBurst !== undefined && !hasRefusal(unexplainedByBurst, index)) ||
       (refusal.decision.reportedWaitMs === undefined && bySlots(refusal.decision)) ||
       byMinute(refusal) ||
       byHour(refusal),
@@ -65,7 +65,7 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest possible burst bucket. If it does not explain a refusal, no larger bucket does. */
+/** Returns the smallest possible burst bucket. If this bucket does not explain a refusal, no larger bucket does. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
@@ -80,7 +80,7 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
 }
 
 interface RefusalChains {
-  /** Returns the start time of the chain that `refusal` continues; `Infinity` if it continues no chain. */
+  /** Returns the start time of the chain of refusals that `refusal` continues; `Infinity` if it continues no chain. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
@@ -120,10 +120,10 @@ export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** A verdict that says only which limit is broken and how, without a description or proof. */
-type HistoryVerdict =
-  | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
-  | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
+/**
+ * A {@link HistoryJudgement} whose breach says only which limit is broken and how, without a description or witness.
+ */
+type HistoryVerdict = Exclude<HistoryJudgement, LimitBreach> | Pick<LimitBreach, "kind" | "breach" | "limit">;
 
 /**
  * Judges the requests on one key by the rate limits that the document allows: see docs/judging-limits.md. A breach
@@ -161,14 +161,14 @@ export function decideVerdict(
   everyReading: boolean,
 ): HistoryVerdict {
   if (maxHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
-  const room = explainRefusals(history, limits, options);
-  if (room.unexplained.length > 0) return breachOf("refused below limit", "any");
-  const open = refusalsLeftBySlots(history, limits, options, room.explained);
+  const reasons = explainRefusals(history, limits, options);
+  if (reasons.unexplained.length > 0) return breachOf("refused below limit", "any");
+  const open = refusalsLeftBySlots(history, limits, options, reasons.explained);
   const trial = (mayCount: ReadonlySet<Decision>) => fitModels(history, limits, options, open, mayCount);
   const strict = trial(new Set());
   const readings = readingOf(false, strict);
   if (readings.length > 0 && !everyReading) return { kind: "explained", readings };
-  const lenient = trial(room.explained);
+  const lenient = trial(reasons.explained);
   readings.push(...readingOf(true, lenient));
   return readings.length > 0 ? { kind: "explained", readings } : attributeBreach([strict, lenient]);
 }
@@ -200,8 +200,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Finds the exceeded limit: none of its models permits all admitted requests. Tries `hour`, then `minute`; ignores
- * models with `burstAdds`.
+ * Finds the exceeded limit: none of its models permits all admitted requests. Tries `hour`, then `minute`, and ignores
+ * models with `burstAdds`. If neither is exceeded, the breach is `inconsistent`.
  */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>

@@ -35,7 +35,10 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 /** Maximum number of refusal sets to keep for one limiter model, to limit computing time. */
 const maxKeptSets = 48;
 
-/** Adds a set to a list of minimal sets, in which no set contains another. */
+/**
+ * Adds a set to a list of minimal sets, in which no set contains another. In a full list, merges the set with the last
+ * one.
+ */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;
   const stillMinimal = sets.filter((kept) => !isSubset(set, kept));
@@ -45,7 +48,7 @@ export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
 }
 
 /**
- * How a limiter counts requests.
+ * The way in which a limiter counts requests.
  *
  * - `rolling`: at any time, the requests of the last minute or hour count.
  * - `fixed`: windows follow each other without gaps, and each starts from zero.

@@ -10,7 +10,10 @@ import {
 } from "./timeline.ts";
 import { countBelow, countUpTo } from "../../../base/lists.ts";
 
-/** Fits a rolling window to a history; `null` if such a window cannot have admitted the requests. */
+/**
+ * Returns the refusals that a rolling window cannot explain; `null` if such a window cannot have admitted all admitted
+ * requests.
+ */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
   const limit = capacityFor(capacity, needed);
@@ -26,7 +29,10 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   return { unexplained };
 }
 
-/** Whether the requests fit between `earliest` and `latest` with at most `limit` per window. */
+/**
+ * Whether each request can have a time between its `earliest` and its `latest`, with at most `limit` requests per
+ * window.
+ */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
   // If `upToRank` is `[3, 5]`, the first three requests get the time `chosen[0]`, and the next two get `chosen[1]`.
   const chosen: number[] = [];
@@ -54,7 +60,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
  * Returns the largest number of requests that certainly fell into one half-open window. `admitted` must be sorted by
  * `fromMs`.
  */
-export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
+function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
   let max = 0;
@@ -71,13 +77,13 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
 /** Maximum length of the spans that `minByCounting` examines, as a number of windows. */
 const maxWindows = 16;
 
-/** Returns a lower bound of the requests that a limiter admits per window. */
+/** Returns a lower bound of the limiter's capacity per window: the higher of the bounds found by two methods. */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
 /**
- * Returns a lower bound of the requests that a limiter admits per window. A span of two minutes overlaps at most three
- * one-minute windows, so one of them admitted a third of the span's requests or more.
+ * Returns a lower bound of the limiter's capacity per window. A span of two minutes overlaps at most three one-minute
+ * windows, so one of them admitted a third of the span's requests or more.
  */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);

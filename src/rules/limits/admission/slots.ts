@@ -17,7 +17,7 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   return max;
 }
 
-export type SlotTest = (refusal: Decision) => boolean;
+type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 

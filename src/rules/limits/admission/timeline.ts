@@ -2,8 +2,8 @@ import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "
 import { countBelow, countUpTo, sortedBy } from "../../../base/lists.ts";
 
 /**
- * Earliest and latest possible times of requests. Each list is sorted by itself, so the same index can mean different
- * requests.
+ * Earliest and latest possible times of requests. Each of the two lists is sorted by itself, so the same index can mean
+ * different requests.
  */
 export interface Instants {
   readonly earliest: Tally;
@@ -28,7 +28,7 @@ export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
   /**
    * The first layer has all admitted requests. Each further layer keeps the requests whose span is shorter than half
-   * the longest span.
+   * the longest span of the layer before.
    */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
@@ -36,8 +36,8 @@ export interface AdmissionTimeline {
   readonly startMs: number;
   readonly endMs: number;
   /**
-   * Before this time, there can be requests that this timeline does not contain. `-Infinity`: the key was unused
-   * before.
+   * Until this time, requests that this timeline does not contain can have used the key. `-Infinity`: the key was
+   * unused before.
    */
   readonly unknownUseUntilMs: number;
 }
@@ -93,10 +93,13 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   return layers;
 }
 
-/** `values`: times of requests in ascending order. Each time stands for one or more requests. */
+/** Times of requests: `values` in ascending order. Each time stands for one or more requests. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each time in `values`, the number of requests with earlier times. The last entry counts all requests. */
+  /**
+   * For each time in `values`, the number of requests in the entries before. One further entry at the end counts all
+   * requests.
+   */
   readonly before: Float64Array;
 }
 
@@ -110,7 +113,7 @@ export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) =
   return { values: sortedBy(ordered, key), before };
 }
 
-/** Does not subtract: the difference of two infinite times is `NaN`. */
+/** Compares two times. Does not subtract, because the difference of two infinite times is `NaN`. */
 const compareInstants = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
 export const requestsBefore = ({ values, before }: Tally, bound: number): number =>
@@ -121,8 +124,8 @@ export const requestsUpTo = ({ values, before }: Tally, bound: number): number =
 export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
 /**
- * Returns a function that finds the index in `values` for a request's rank. Ranks start at 0, and must not decrease
- * between calls.
+ * Returns a function that finds the index in `values` of the request with a given rank. The earliest request has rank
+ * 0. Ranks must not decrease between calls.
  */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;

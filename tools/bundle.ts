@@ -10,7 +10,7 @@ import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and each module that runs as a thread or process. */
+/** Entry points of the bundle: the `conformance` command, and each module that runs as a thread or process. */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
@@ -33,7 +33,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** Bundles each JSON file as a string. As an object literal, a large file would take a hundred thousand lines. */
+/** Bundles each JSON file as a string. As an object literal, a large file would fill a hundred thousand lines. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -45,7 +45,7 @@ const jsonAsStrings: Plugin = {
   },
 };
 
-/** Caches widths that cli-table3 would compute again for each line. */
+/** Replaces the package `string-width` by a function with a cache, since cli-table3 measures the same texts often. */
 const cachedWidths: Plugin = {
   name: "quick widths",
   load: {
@@ -63,7 +63,7 @@ const cachedWidths: Plugin = {
   },
 };
 
-/** Removes a slow call from cli-table3. The call shortens the text of every cell, only for a debug message. */
+/** Removes a slow call from cli-table3, which shortens the text of every cell for an unused debug message. */
 const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {
@@ -83,7 +83,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, jsonAsStrings, cachedWidths, withoutDebugText],
     onLog: (level, log, pass) => {
-      // Ignores warnings about `eval` in packages. This project does not call that code.
+      // Ignores warnings about `eval` in packages, because this project does not call the code that uses `eval`.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);
@@ -123,7 +123,7 @@ async function writeCommand(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // Removes comments, which would make every start slower. Licences stay.
+    // Removes all comments except licences, because reading comments makes every start slower.
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();

@@ -16,10 +16,10 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether a later CI job runs all cases of `sampledTestFiles`. This run then skips these files. */
+/** Whether a later CI job runs all cases of `sampledTestFiles`. If so, this run skips these files. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
-/** Each `summary` function selects the output to print after a success. */
+/** Steps that prepare optional tools for the tests. Each `summary` selects the output to print after a success. */
 const preparations = [
   { name: "Python clients", run: preparationOf(preparePythonClients, "Python clients"), summary: wholeOutput },
   { name: "Python", run: preparationOf(preparePython, "a server and a receiver in Python"), summary: wholeOutput },
@@ -35,7 +35,7 @@ const builds = [
   { name: "build", run: runBuild },
   { name: "first load", run: firstLoad },
 ];
-/** These checks start before the tests, and run one at a time. */
+/** Checks of the source files. They start before the tests, and run one at a time. */
 const sourceChecks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
@@ -43,7 +43,7 @@ const sourceChecks = [
   { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // Runs last, because the linter uses all cores. Tests that run at the same time become slower.
+  // Runs last, because the linter uses all cores, which slows down the tests that run at the same time.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -53,15 +53,15 @@ const tests = [
 ];
 
 function tool(name, ...args) {
-  const patient = { cwd: root, env: toolEnvironment(), isPatient: true };
-  return () => capture(join(root, "node_modules", ".bin", name), args, patient);
+  const options = { cwd: root, env: toolEnvironment(), isPatient: true };
+  return () => capture(join(root, "node_modules", ".bin", name), args, options);
 }
 
 function wholeOutput(output) {
   return output;
 }
 
-/** A quick run tries only a sample of the cases in these files. */
+/** Test files and folders with many cases. Without `--full` or `--trials`, only a sample of their cases runs. */
 const sampledTestFiles = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
@@ -131,20 +131,20 @@ async function runBuild() {
   }
 }
 
-/** Fills Node's compile cache. Ignores a failed import, because the tests report the failure. */
+/** Fills Node's compile cache by importing most modules. Ignores a failed import, because the tests report it. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
   return { code: 0, output: "" };
 }
 
-/** Returns a step that prepares tests. If the preparation fails outside CI, those tests are skipped. */
+/** Returns a step that prepares a tool for tests. If the tool is missing outside CI, its tests are skipped. */
 function preparationOf(prepare, what) {
   return async () => {
-    const lacking = await prepare();
-    if (lacking === null) return { code: 0, output: "" };
-    if (!isCi) return { code: 0, output: `Skipping the tests of ${what}. ${lacking.message}` };
-    return { code: 1, output: `${lacking.detail}\n${lacking.message}` };
+    const problem = await prepare();
+    if (problem === null) return { code: 0, output: "" };
+    if (!isCi) return { code: 0, output: `Skipping the tests of ${what}. ${problem.message}` };
+    return { code: 1, output: `${problem.detail}\n${problem.message}` };
   };
 }
 
@@ -193,11 +193,11 @@ async function check() {
   const preparing = startAll(isTrials ? [] : preparations);
   await install();
   const building = startAll(isTrials ? [] : builds);
-  const looking = startInTurn(isTrials ? [] : sourceChecks);
+  const checking = startInTurn(isTrials ? [] : sourceChecks);
   const failed = [...(await failuresOf(preparing)), ...(await failuresOf(building))];
   const underTest = startInTurn(tests);
-  failed.push(...(await failuresOf(looking)), ...(await failuresOf(underTest)));
-  const count = [preparing, building, looking, underTest].flat().length;
+  failed.push(...(await failuresOf(checking)), ...(await failuresOf(underTest)));
+  const count = [preparing, building, checking, underTest].flat().length;
   printText(
     failed.length === 0
       ? `All ${count} checks passed.`

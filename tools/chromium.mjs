@@ -1,4 +1,4 @@
-// Finds the Chromium with which tests open pages; `node tools/chromium.mjs --install` installs one.
+// Finds the Chromium in which tests open pages. `node tools/chromium.mjs --install` installs Chromium if it is missing.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ function isExecutable(path) {
 }
 
 /**
- * Resolves to `null` if Chromium is installed, otherwise to a message that says what to do.
+ * Returns `null` if Chromium is installed, otherwise a message that says what to do.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */
@@ -52,9 +52,9 @@ async function install() {
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const lacking = process.argv.includes("--install") ? await install() : await prepareChromium();
-  if (lacking !== null) {
-    process.stderr.write(`${lacking.detail === "" ? "" : `${lacking.detail}\n`}${lacking.message}\n`);
+  const problem = process.argv.includes("--install") ? await install() : await prepareChromium();
+  if (problem !== null) {
+    process.stderr.write(`${problem.detail === "" ? "" : `${problem.detail}\n`}${problem.message}\n`);
     process.exitCode = 2;
   } else process.stdout.write(`${findChromium()}\n`);
 }

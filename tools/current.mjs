@@ -1,8 +1,8 @@
-// Finds whether a checkout changed since the set-up. Every start loads this file, so it must be fast.
+// Finds out whether a checkout has changed since its set-up. Every start loads this file, so it must be fast.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 
-/** If one of these files is missing, the set-up runs again. */
+/** Files in the fingerprint of a checkout. If one of these files is missing or changed, the set-up runs again. */
 export const files = [
   "package-lock.json",
   "tsconfig.json",
@@ -14,7 +14,7 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// Path of the file that stores the checkout's fingerprint. A build replaces `dist`, and so deletes this file.
+// Returns the path of the file that stores the checkout's fingerprint. A build replaces `dist`, which deletes the file.
 const stampOf = (root) => join(root, "dist", ".current");
 
 export function fingerprint(root) {
@@ -23,7 +23,7 @@ export function fingerprint(root) {
     const { size, mtimeMs } = statSync(join(root, name));
     lines.push(`${name} ${size} ${mtimeMs}`);
   };
-  // The option `recursive: true` of `readdirSync` would be slower.
+  // Calls itself for nested folders. The option `recursive: true` of `readdirSync` would be slower.
   const addFolder = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;
@@ -49,12 +49,13 @@ export function isCurrent(root) {
 }
 
 /**
- * Stores a fingerprint that was taken before the build. A later fingerprint would hide changes made during the build.
+ * Stores a fingerprint, which must be taken before the build. A later fingerprint would hide changes that a user made
+ * during the build.
  */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // Ignores the error: `dist` is read-only, or another process replaces it.
+    // Ignores the error. Either `dist` is read-only, or another process is replacing `dist`.
   }
 }

@@ -1,4 +1,4 @@
-// Loads most modules once, so that Node has their code in its cache before the tests start.
+// Loads most modules once, so that Node's compile cache contains their code before the tests start.
 await import("../src/library/index.ts");
 await import("../src/library/vitest/index.ts");
 await import("../src/selftest/seeds.ts");

@@ -1,4 +1,4 @@
-// Builds a Go program into .cache, with the versions in its go.mod. This file must run on any installed Node version.
+// Builds a Go program into .cache, with the versions that its go.mod pins. This file must run on old versions of Node.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Returns the path of the built program. The path contains a digest of go.mod and go.sum.
+ * Returns the path of a built program. The path contains a digest of go.mod and go.sum, so new versions are built anew.
  *
  * @param {string} module folder of the program's go.mod, relative to the root
  * @param {string} name
@@ -19,11 +19,11 @@ export function binaryFrom(module, name) {
 }
 
 /**
- * Builds a program if it is missing. Go writes a temporary file, which is renamed only after a successful build.
- * @param {string} module folder of its go.mod, from the root
+ * Builds a program if it is missing. Go writes a temporary file, which is renamed after a successful build.
+ * @param {string} module folder of the program's go.mod, relative to the root
  * @param {string} name
- * @param {string} goPackage import path of its main package
- * @returns {Promise<string | null>} Go's output if it failed; `null` if the program is there
+ * @param {string} goPackage import path of the main package
+ * @returns {Promise<string | null>} Go's output if the build failed; `null` if the program exists
  */
 export async function buildFrom(module, name, goPackage) {
   const path = binaryFrom(module, name);

@@ -5,13 +5,13 @@ import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { reportSetupError, root, SetupError } from "./setup.mjs";
 
-/** Path of the k6 that this script builds, also computed in `src/load/engines/k6/binary.ts`. */
+/** Returns the path of the k6 that this script builds. `src/load/engines/k6/binary.ts` computes the same path. */
 export function builtBinary() {
   return binaryFrom("k6", "k6");
 }
 
 /**
- * Makes sure that there is a k6: K6_BINARY, a `k6` v2 on PATH, or one that this script builds.
+ * Makes sure that k6 is available: K6_BINARY, `k6` v2 on PATH, or otherwise a k6 that this script builds.
  *
  * @returns {Promise<SetupError | null>} the problem; `null` if k6 is ready
  */
@@ -41,9 +41,9 @@ async function build() {
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const lacking = await prepareK6();
-  if (lacking !== null) {
-    reportSetupError(lacking);
+  const problem = await prepareK6();
+  if (problem !== null) {
+    reportSetupError(problem);
     process.exitCode = 2;
   }
 }

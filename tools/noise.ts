@@ -27,7 +27,7 @@ const servers: Readonly<
     isHere: hasGo,
     start: async () => {
       const { target, close } = await startVendor([]);
-      // Leaves out the large tiers, whose hourly limits take minutes to use up.
+      // Leaves out the keys of large tiers, because a run takes minutes to use up their hourly limits.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );
@@ -52,7 +52,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
   let red = 0;
   const work = async (): Promise<void> => {
     for (const seed of left) {
-      // Consecutive seeds try all kinds of noise on one server, and then on the next server.
+      // Consecutive seeds try all kinds of noise on one server, then all kinds on the next server.
       const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
       const began = performance.now();
       const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {

@@ -1,4 +1,4 @@
-// Starts child processes for the set-up and the checks. This file must run on any installed Node.
+// Starts child processes for the set-up and the checks. This file must run on old versions of Node.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
@@ -10,13 +10,13 @@ export function endAll() {
   for (const child of running) child.kill();
 }
 
-/** Returns the exit code that a shell reports for a process that the signal ended. */
-export function codeOfSignal(signal) {
+/** Returns the exit code that a shell reports for a process that was ended by a signal, e.g. 130 for `SIGINT`. */
+function codeOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
 /**
- * Runs a command without a shell, forwards signals, and collects all output. Code 127: it did not start.
+ * Runs a command without a shell, forwards signals to it, and collects its output. Code 127: the command did not start.
  *
  * @param {string} command
  * @param {string[]} args
@@ -53,11 +53,11 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/** Call this directly after the start of the process, because existing threads keep their priority. */
+/** Lowers a process's priority. Call this directly after its start, because existing threads keep their priority. */
 function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Keeps the old priority if the process has ended or the system forbids the change.
+    // Ignores the error. Either the process has already ended, or the system forbids the change.
   }
 }

@@ -53,7 +53,7 @@ const vendors: readonly ExampleVendor[] = [
   },
 ];
 
-/** The example statements expire after this many days. The default of 90 days is too short for examples. */
+/** Number of days until an example statement expires. The default of 90 days is too short for examples. */
 const validDays = 3650;
 
 const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { capture } from "./process.mjs";
 
 /**
- * Runs the steps of action.yml.
+ * Runs the steps of action.yml one after the other, until a step fails.
  *
  * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} how `checkout`:
  * folder of the action; `cwd`: folder in which the steps run; `env`: environment of the steps
@@ -51,12 +51,12 @@ export async function runAction({ checkout, cwd, inputs, env }) {
 
 const mapValues = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`, the only expressions in the action. */
+/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`, the only expressions in action.yml. */
 const resolveExpressions = (text, { inputs, steps }) =>
   String(text).replace(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (_, path) => {
-    const [room, name, , output] = path.split(".");
-    if (room === "inputs") return inputs[name];
-    if (room === "steps") return steps[name]?.[output] ?? "";
+    const [context, name, , output] = path.split(".");
+    if (context === "inputs") return inputs[name];
+    if (context === "steps") return steps[name]?.[output] ?? "";
     throw new Error(`An expression cannot be resolved: ${path}.`);
   });
 

@@ -11,7 +11,7 @@ const inRoot = (...parts) => join(root, ...parts);
 const installedNode = inRoot("node_modules", ".bin", "node");
 const REQUIRED_NODE = 24;
 
-/** Error that prevents the set-up, such as a failed `npm ci`. `detail` contains the output of the failed command. */
+/** An error that prevents the set-up, such as a failed `npm ci`. `detail` is the output of the failed command. */
 export class SetupError extends Error {
   constructor(message, detail = "") {
     super(message);
@@ -20,7 +20,7 @@ export class SetupError extends Error {
   }
 }
 
-/** Compile cache that the tests share with the commands that they start. */
+/** Folder of Node's compile cache, which the tests share with the `conformance` commands that they start. */
 export const compileCache = inRoot(".cache", "compile");
 
 export function toolEnvironment() {
@@ -41,7 +41,7 @@ export async function install() {
   );
 }
 
-/** Builds in a new folder that replaces `dist` at the end, so that no old file remains. */
+/** Builds the project in a new folder. At the end, this folder replaces `dist`, so that no old file remains. */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");
@@ -61,7 +61,7 @@ export async function build() {
   replaceDist(fresh);
 }
 
-/** Installs packages and builds dist, if needed. Rejects with a SetupError. */
+/** Installs packages and builds `dist` if they are not up to date. Rejects with a `SetupError`. */
 export async function setUp() {
   await install();
   const taken = fingerprint(root);
@@ -97,7 +97,7 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/** Returns the environment without our own Node on PATH, because npm is about to replace it. */
+/** Returns the environment without node_modules/.bin on PATH. `npm ci` is about to replace the Node in this folder. */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);

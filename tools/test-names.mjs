@@ -1,11 +1,15 @@
 // Checks vitest's JSON results. Test names must be unique, so that a failure report identifies the test.
 import { existsSync, readFileSync } from "node:fs";
 
+/** Returns the results by test file. If vitest was stopped, there is no file at `path`, which another step reports. */
+function resultsIn(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).testResults : [];
+}
+
 function testsIn(path) {
-  // No results: vitest was stopped, which another step reports.
-  if (!existsSync(path)) return [];
-  const { testResults } = JSON.parse(readFileSync(path, "utf8"));
-  return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
+  return resultsIn(path).flatMap(({ name: file, assertionResults }) =>
+    assertionResults.map((test) => ({ file, ...test })),
+  );
 }
 
 /**
@@ -41,12 +45,10 @@ export function skippedTests(path) {
  * Lists the failed tests, and the test files that could not be run.
  *
  * @param {string} path of the results
- * @returns {string[]} for each, its name, its place, and the first line of the reason
+ * @returns {string[]} for each test, its name, its file, and the first line of the failure message
  */
 export function failedTests(path) {
-  if (!existsSync(path)) return [];
-  const { testResults } = JSON.parse(readFileSync(path, "utf8"));
-  return testResults.flatMap(({ name: file, status, message, assertionResults }) => {
+  return resultsIn(path).flatMap(({ name: file, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === "failed");
     if (failed.length === 0) return status === "failed" ? [failureLine(file, "the file itself", message)] : [];
     return failed.map((test) => failureLine(file, test.fullName, test.failureMessages[0]));

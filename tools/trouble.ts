@@ -1,5 +1,5 @@
-// Injects errors into runs of `conformance`; `list` prints the kinds, `--write` updates docs/trust.md. Usage: `node
-// tools/trouble.ts [TRIALS|60s|list] [AT ONCE] [FIRST SEED] [KIND…] [--write]`.
+// Runs `conformance` while errors are injected, e.g. failing writes. `list` prints the kinds of errors. `--write`
+// updates docs/trust.md. Usage: `node tools/trouble.ts [TRIALS|60s|list] [AT ONCE] [FIRST SEED] [KIND…] [--write]`.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { tableOf, type Tried, troubles, tryAll } from "../src/cli/testing/trouble/try-all.ts";

@@ -3,8 +3,8 @@ import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";
 
-/** Flags for tests. Several turn off requests that Chromium sends by itself, e.g. `--disable-sync`. */
-const noOwnRequests = [
+/** Command-line flags of Chromium. Several prevent requests that Chromium sends by itself, e.g. `--disable-sync`. */
+const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -15,7 +15,7 @@ const noOwnRequests = [
 ];
 
 /**
- * Starts Chromium if a chosen test needs it, and gives the tests its address.
+ * Starts Chromium if a selected test file needs a browser, and provides Chromium's address to the tests.
  *
  * @param {import("vitest/node").TestProject} project
  */
@@ -23,7 +23,7 @@ export async function setup(project) {
   const executablePath = findChromium();
   const chosen = project.vitest.state.getPaths();
   const isNeeded = executablePath !== null && chosen.some((file) => file.endsWith(".browser.test.ts"));
-  const server = isNeeded ? await chromium.launchServer({ executablePath, args: noOwnRequests }) : null;
+  const server = isNeeded ? await chromium.launchServer({ executablePath, args: chromiumFlags }) : null;
   project.provide("chromium", server?.wsEndpoint() ?? null);
   return server === null ? undefined : () => server.close();
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Words that had a private meaning in this project. Each value lists common words to use instead. */
+/** Discouraged words, which had a private meaning in this project. Each value lists common words to use instead. */
 const privateWords = new Map([
   ["abreast", "concurrent, parallel"],
   ["asked", "requested, options"],
@@ -57,7 +57,7 @@ const clause =
 const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 
 /**
- * Finds words of `privateWords` in a file's name and its declared names.
+ * Finds words of `privateWords` in the name of a file and in the names that the file declares.
  *
  * @param {string} file path
  * @param {string} text content

@@ -1,7 +1,8 @@
 import { line, UsageError } from "../base/line.ts";
 
 /**
- * Removes a trailing slash, and adds a missing `/v1` (interface document, "What the service does", item 2).
+ * Reads a base URL from the user. Removes trailing slashes, and adds a missing `/v1` (interface document, "What the
+ * service does", item 2).
  * @throws {UsageError} if the text is no http or https URL, or contains credentials, a query or a fragment
  */
 export function readBaseUrl(text: string): string {
@@ -29,5 +30,5 @@ export function readHttpUrl(text: string, name: UrlName): URL {
 const problemOf = (text: string, fact: string, { what, example }: UrlName): UsageError =>
   new UsageError(line`${what} ${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like ${example}.`);
 
-/** Removes credentials, query and fragment, which may contain a key. */
+/** Removes credentials, query and fragment from a URL, because they may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

@@ -11,15 +11,15 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Timeout of a control call. Some targets send all due webhooks before they respond to a clock advance. */
+/** Timeout of an HTTP call from the target file. A target may send many webhooks before it answers `clock.advance`. */
 const callDeadlineMs = 30_000;
-/** Default time until an advance of the clock takes effect. `near`: the target runs on this machine. */
-const defaultSettleMs = { near: 150, far: 1000 } as const;
+/** Default of `clock.settleMs`: real time until an advance of the test clock takes effect. */
+const defaultSettleMs = { loopback: 150, remote: 1000 } as const;
 
 /** Thrown if an HTTP call from the target file fails, e.g. `clock.advance` gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether a retry can help: there was no response, or a gateway sent the response. */
+  /** Whether a retry can help: there was no response, or the status was 502, 503 or 504. */
   readonly isTemporary: boolean;
   readonly status: number | null;
 
@@ -36,7 +36,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Creates a test clock that is advanced by the HTTP call `clock.advance` of the target file. */
+/** Creates a test clock. To advance the clock, sends the HTTP call `clock.advance` of the target file. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -45,7 +45,7 @@ export function clockOverHttp(
     advance: async (ms) => {
       await sendControlCall(advance, network, ms / 1000, "the target's clock did not advance");
     },
-    settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.near : defaultSettleMs.far),
+    settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.loopback : defaultSettleMs.remote),
     agentsFollow,
   };
 }
@@ -56,7 +56,7 @@ export const triggerOverHttp =
     await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
-/** Returns the body of the response. Throws if the target refuses or does not respond. */
+/** Sends an HTTP call from the target file, and returns the response's body. Throws without a 2xx response. */
 export async function sendControlCall(
   call: HttpCall,
   network: Network,
@@ -109,10 +109,10 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(isLongEnoughForSecret);
 }
 
-/** Whether to redact a value. Short values, such as `yes`, also occur in other texts. */
+/** Whether a value is long enough to be redacted. Short values, such as `yes`, also occur in other texts. */
 const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
-/** Replaces `${seconds}` and `${milliseconds}`. A value that is only a placeholder becomes a number. */
+/** Replaces `${seconds}` and `${milliseconds}` in a call's body. A text that is only a placeholder becomes a number. */
 function insertTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;
@@ -125,7 +125,7 @@ function insertTime(value: unknown, seconds: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, insertTime(each, seconds)]));
 }
 
-/** Parses the JSON of a response. Returns `null` if it does not fit the schema. */
+/** Parses the body of a response. Returns `null` if the body is no JSON or does not fit the schema. */
 export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T | null {
   const json = parseJson(text);
   return schema.safeParse(json.kind === "value" ? json.value : null).data ?? null;
@@ -137,8 +137,8 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Creates a function that returns the names of keys unused since `freshAt`. Without a valid response, the function
- * returns an empty set.
+ * Creates a function that asks the target which keys were not used since `freshAt`, and returns their names. Without a
+ * valid response, the function returns no names.
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -151,14 +151,13 @@ export const unusedKeysOverHttp =
     const found = parseAnswer(answer, keyUseSchema);
     if (found?.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // If the target's clock stands still, every use of a key has the time `freshAt`. Therefore the comparison is `<`,
-    // not `<=`.
+    // Compares with `<` instead of `<=`: if the target's clock stands still, every use of a key has the time `freshAt`.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(found.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 
-/** Marks keys as used unless the target confirms that they are unused. */
+/** Asks the target which of the keys with `fresh: true` are still unused. Marks the others as not fresh. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

@@ -9,22 +9,22 @@ import { line, UsageError } from "../base/line.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
 import { isPercentEncoded } from "../base/http.ts";
 
-const fileName = z.string().min(1);
+const nonEmptyText = z.string().min(1);
 
 export const networkSchema = z
   .strictObject({
-    proxy: fileName
+    proxy: nonEmptyText
       .describe(
         "Address of the proxy that everything goes through, loopback too; `none` for no proxy. Without it HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold, never for loopback.",
       )
       .optional(),
-    ca: fileName
+    ca: nonEmptyText
       .describe("File with the certificates of authorities of your own (PEM), trusted besides the machine's.")
       .optional(),
-    clientCert: fileName
+    clientCert: nonEmptyText
       .describe("File with the certificate that is shown where a server asks for one (PEM).")
       .optional(),
-    clientKey: fileName.describe("File with the key of `clientCert` (PEM).").optional(),
+    clientKey: nonEmptyText.describe("File with the key of `clientCert` (PEM).").optional(),
   })
   .describe("The network between here and the target. Files are named as seen from this file.");
 
@@ -37,7 +37,7 @@ export interface NetworkSettingsSource {
   readonly folder: string;
 }
 
-/** Reads the proxy and the certificates. Without a `proxy` setting, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. */
+/** Reads the proxy and the certificate files. Without a `proxy`, HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply. */
 export function readNetwork(
   settings: NetworkSettings,
   { nameOf, folder }: NetworkSettingsSource,
@@ -94,7 +94,7 @@ interface EnvironmentVariable {
   readonly text: string;
 }
 
-/** Reads an environment variable. The lower-case name takes precedence, as in curl. */
+/** Reads an environment variable. The lower-case name, such as `http_proxy`, takes precedence, as in curl. */
 function readVariable(environment: EnvironmentVariables, name: string): EnvironmentVariable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -120,7 +120,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Returns texts to redact: the proxy's password as written, decoded, and in Basic credentials. */
+/** Returns the texts to redact: the proxy's password as written, decoded, and in Basic credentials. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

@@ -6,13 +6,14 @@ import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts"
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder in a `query` from the target file. The harness puts its own query there. */
+/** Placeholder in a `query` from the target file. The harness replaces the placeholder by its own query. */
 const queryPlaceholder = "{query}";
 
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
 /**
- * Adds the agent's fields from the target file to a body or each batch item. Skips objects without a string `query`.
+ * Adds the fields that the target file states for an agent to a request body, or to each item of a batch. Leaves a body
+ * or item without a text as `query` unchanged.
  */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
@@ -57,8 +58,8 @@ const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed);
 
 /**
- * Returns the edit that replaces a request's `query` by the query from the target file. In the target file, `{query}`
- * stands for the original query.
+ * Returns the edit that replaces a request's `query` by the query from the target file. There, `{query}` stands for the
+ * request's original query. Returns no edit if the query was replaced before.
  */
 function queryEdits(text: string, sent: string, own: unknown): Edit[] {
   const found = membersAt(text, 0).find(({ name }) => name === "query");
@@ -102,7 +103,7 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/** Removes from a sent body the fields that {@link withOwnFields} added. */
+/** Returns a sent body without the fields that {@link withOwnFields} added from the target file. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;
@@ -133,17 +134,19 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns the agent and the body fields for each role's requests in a load test. */
+/** Returns, for each role, the agent and the body fields of the requests that a load test sends. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {
-  const own = target.ownRequests.map(({ role, agent, body }): [string, RoleAssignment] => [
-    role,
-    { agent, body: { ...body, ...queryOfLoad(body) }, path: null },
-  ]);
-  const { answering, streaming } = Object.fromEntries(own);
+  const own = Object.fromEntries(
+    target.ownRequests.map(({ role, agent, body }): [string, RoleAssignment] => [
+      role,
+      { agent, body: { ...body, ...queryOfLoad(body) }, path: null },
+    ]),
+  );
+  const { answering, streaming } = own;
   const shared = answering !== undefined && streaming === undefined && target.agents.streaming === answering.agent;
-  return { ...Object.fromEntries(own), ...(shared && { streaming: answering }), ...target.roleAssignments };
+  return { ...own, ...(shared && { streaming: answering }), ...target.roleAssignments };
 }
 
 const queryOfLoad = ({ query }: Fields): Fields =>

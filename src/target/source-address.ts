@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/** Whether an address list includes this machine. `unknown`: a NAT hides the machine's public address. */
+/** Whether an address list includes this machine. `unknown`: this machine's public address is hidden behind a NAT. */
 export type Inclusion = "included" | "not included" | "unknown";
 
 export const inclusionOfThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>

@@ -9,7 +9,7 @@ import { agentRoles, type AgentRole, isRequestRole, type RequestRole } from "./t
 
 const positiveInteger = z.int().positive();
 const nonEmptyText = z.string().min(1);
-/** Must begin with a slash. Otherwise, `https://example.com` plus `.org/run` would name another host. */
+/** Path to append to a URL. Without the slash, `https://example.com` plus `.org/run` would name another host. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -173,7 +173,7 @@ const controlSchema = z
   })
   .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
 
-/** Schema of a target file. A probe is skipped if a part that it needs is missing. */
+/** Schema of a target file. Most parts are optional. A run skips each probe that needs a missing part. */
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),
@@ -249,7 +249,7 @@ export const targetFileSchema = z
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
-    // Repeats the `refine` condition of `keys`. The JSON schema for editors leaves out `refine` conditions.
+    // Repeats the condition of the first `refine`, because `z.toJSONSchema` leaves out `refine` conditions.
     anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 

@@ -50,7 +50,7 @@ export interface NetworkFlags {
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
 interface ParseContext {
-  /** Folder to which file names are relative. Default: the working directory. */
+  /** Folder to which the file names under `network` are relative. Default: the working directory. */
   readonly folder?: string;
   readonly networkFlags?: NetworkFlags;
 }
@@ -204,7 +204,7 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
   ...withoutUndefined(paths ?? {}),
 });
 
-/** Reads the roles under `agents`. Each value is an agent's id, or an object with `agent` and `body`. */
+/** Reads the roles under `agents`. The value of a role is an agent's id, or an object with `agent` and `body`. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
@@ -228,7 +228,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/** If `streaming` is absent, uses the agent `answering` for streams, too. */
+/** Gives the agent of the role `answering` also the role `streaming`, unless the user named an agent for streams. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -245,7 +245,10 @@ const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFil
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** Returns the stated settings of the receiver. Default: loopback if the target is on loopback, else `null`. */
+/**
+ * Returns the webhook receiver's settings that the user stated. Default: an address on loopback if the target is on
+ * loopback, otherwise `null`.
+ */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {

@@ -13,7 +13,7 @@ interface OneKeyTarget {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** Agent for invokes and streams. Default: one found by discovery. */
+  /** Id of the agent for invokes and streams. Default: discovery finds an agent. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
@@ -43,12 +43,12 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
 interface ReceiverTargetOptions {
   readonly url: string;
   readonly secrets: readonly string[];
-  /** Values of additional headers. Each value is redacted, because it can be a secret. */
+  /** Values of the user's additional request headers. All are redacted, because a value can be a secret. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }
 
-/** Describes a webhook receiver as a target. Its secrets are treated like API keys, and redacted. */
+/** Describes a webhook receiver as a target. Webhook secrets become the target's keys, so that they are redacted. */
 export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
   const url = readHttpUrl(given, { what: "The receiver's address", example: "https://hooks.example.com/agents" });
   url.hash = "";

@@ -61,9 +61,9 @@ export interface TargetKey {
   readonly name: string;
   readonly key: string;
   readonly tier: string | null;
-  /** Whether response headers showed the tier. `false`: the user stated it. */
+  /** Whether the tier was concluded from response headers. `false`: the user stated the tier, or it is unknown. */
   readonly isTierDetected: boolean;
-  /** Shell variable for the key in printed `curl` commands. */
+  /** Name of the shell variable that stands for the key in printed `curl` commands. */
   readonly variable: string;
   readonly expired: boolean;
   readonly scope: "read-only" | null;
@@ -104,9 +104,9 @@ export interface TestControl {
 }
 
 export interface WebhookSettings {
-  /** Address to listen on, as `host:port`. Port 0: any free port. */
+  /** Address on which the receiver listens, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver, such as a tunnel's; `null` to use `listen`. */
+  /** URL at which the target reaches the receiver, such as the URL of a tunnel. `null`: the `listen` address. */
   readonly publicUrl: string | null;
   /** Whether the user promises that the target can reach the receiver. Otherwise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
@@ -115,13 +115,13 @@ export interface WebhookSettings {
 
 export interface DeliverySources {
   readonly addresses: readonly string[];
-  /** Header in which a tunnel passes on the sender's address; `null` without a tunnel. */
+  /** Request header in which a tunnel states the sender's address; `null` without a tunnel. */
   readonly header: string | null;
 }
 
 /**
- * The user states these paths, because the interface document does not define them. A path is `null` if the user did
- * not state it.
+ * Paths that the target file states, because the interface document does not define them. A path is `null` if the
+ * target file does not state it.
  */
 export interface OpenPaths {
   /** Path of the batch endpoint. It may contain `{agent_id}`. */
@@ -133,8 +133,8 @@ export interface OpenPaths {
 }
 
 /**
- * The user named agents for invokes and streams (`named`), or only for invokes (`named to answer`). Otherwise,
- * discovery finds the agents (`found`).
+ * Who chooses the agents for invokes and streams. `named`: the user named both. `named to answer`: the user named only
+ * the agent for invokes. `found`: discovery finds both.
  */
 type AgentSource = "named" | "named to answer" | "found";
 
@@ -166,7 +166,7 @@ export interface Target {
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
   readonly offers: readonly Profile[] | null;
-  /** Whether the target file says that no proxy sets `X-Forwarded-For`. */
+  /** Whether the target file says that no proxy in front of the target sets `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
   /** Secrets to redact, such as the proxy password or tokens in the target file's HTTP calls. */
@@ -189,7 +189,7 @@ export const defaultKeyTraits = {
   disposable: false,
 } as const satisfies Partial<TargetKey>;
 
-/** Placeholder for a target that needs no key. Its requests have no `Authorization` header. */
+/** Placeholder key of a target that needs no key. Requests with this key have no `Authorization` header. */
 export const noKey: TargetKey = { ...defaultKeyTraits, name: "none", key: "", variable: "NO_KEY" };
 
 export const defaultTargetTraits = {
@@ -237,13 +237,13 @@ export function describeRoles(
     .filter(({ role, agent }) => target.agents[role] === agent)
     .map(({ role, agent, body }): [string, RoleAssignment] => [role, { agent, body, path: null }]);
   const described = [...own, ...Object.entries(target.roleAssignments)].map(([role, { agent, body, path }]) => {
-    const asked = Object.keys(body).length === 0 ? [] : [`asked with ${JSON.stringify(body)}`];
-    return [role, [agent, ...(path === null ? [] : [`at ${path}`]), ...asked].join(" ")] as const;
+    const fields = Object.keys(body).length === 0 ? [] : [`asked with ${JSON.stringify(body)}`];
+    return [role, [agent, ...(path === null ? [] : [`at ${path}`]), ...fields].join(" ")] as const;
   });
   return { ...target.agents, ...Object.fromEntries(described) };
 }
 
-/** Returns a key that needs signed requests, if possible without other restrictions; `null` if there is none. */
+/** Returns a key that requires signed requests, preferably without other restrictions; `null` without such a key. */
 export function keyToSignFor({ keys }: Pick<Target, "keys">): TargetKey | null {
   const signed = Object.values(keys).filter((key) => key.signed && !key.expired);
   return signed.find((key) => !isRestricted({ ...key, signed: false })) ?? signed[0] ?? null;
@@ -252,7 +252,7 @@ export function keyToSignFor({ keys }: Pick<Target, "keys">): TargetKey | null {
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));
 
-/** Sets a key's tier as detected from response headers, unless the user stated it. */
+/** Sets the tier that response headers showed for a key, unless the user stated a tier. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
   if (key === undefined || key.tier !== null || tier === null || target.auth === "none") return target;

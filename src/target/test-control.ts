@@ -29,19 +29,21 @@ export interface ControlOffer {
 }
 
 export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
-  const { calls, agents_follow_clock: follows } = await ask(control, network, { path: "" }, offerSchema);
-  const listed = calls.includes("agents") ? await ask(control, network, { path: "/agents" }, agentsSchema) : null;
+  const { calls, agents_follow_clock: follows } = await callControl(control, network, { path: "" }, offerSchema);
+  const listed = calls.includes("agents")
+    ? await callControl(control, network, { path: "/agents" }, agentsSchema)
+    : null;
   const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => roles.includes(role));
   return { calls, agentsFollowClock: follows === true, agents: Object.fromEntries(agents) };
 }
 
 interface ControlCall {
   readonly path: string;
-  /** With a body, the request is a POST; without, a GET. */
+  /** JSON body. The request is a POST with a body, and a GET without a body. */
   readonly body?: HttpCall["body"];
 }
 
-async function ask<T>(
+async function callControl<T>(
   { url, token }: TestControl,
   network: Network,
   { path, body }: ControlCall,
@@ -65,8 +67,8 @@ type ProvidedTarget =
   | { readonly kind: "failed"; readonly sentence: string };
 
 /**
- * Adds to the target the keys and agents that its test control provides. `assume` adds placeholder keys, which suffice
- * to plan a run.
+ * Returns the target with the keys and agents that its test control provides. The mode `assume` adds placeholder keys
+ * instead, which are enough to plan a run.
  */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
@@ -87,7 +89,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
 /** Placeholder for a key in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/** Some checks compare two keys of the same tier. */
+/** Number of keys that a run needs of each tier, because some checks compare two keys of the same tier. */
 const keysPerTier = 2;
 
 interface MissingKey {
@@ -112,7 +114,7 @@ const issuer =
   (control: TestControl, network: Network): IssueKey =>
   async (tier) => {
     try {
-      return (await ask(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
+      return (await callControl(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
     } catch (error) {
       // The test control answers 400 for an unknown tier.
       if (error instanceof ControlCallFailed && error.status === 400) return null;
@@ -142,7 +144,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If `streaming` is only a copy of `answering`, an agent from the test control can replace it.
+  // If the user did not name an agent for `streaming`, the test control's agent for this role takes precedence.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

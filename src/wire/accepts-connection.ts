@@ -6,14 +6,14 @@ import { type Network, proxyFor } from "../base/network/network.ts";
 
 const maxConnectMs = 2000;
 /**
- * A connection must stay open this long. A port forwarder whose server is down accepts connections and closes them at
- * once.
+ * Time for which a connection must stay open to count as accepted. A port forwarder whose server is down accepts each
+ * connection, but closes it at once.
  */
 const minOpenMs = 30;
 
 /**
- * Whether the server or its proxy accepts a TCP connection. Also `true` if this machine lacks a resource, such as a
- * free port.
+ * Whether the server, or the proxy in front of it, accepts a TCP connection. Also `true` if this machine cannot open a
+ * connection, e.g. without a free port, because this proves nothing about the server.
  */
 export async function acceptsConnection(
   url: string,
@@ -28,7 +28,7 @@ export async function acceptsConnection(
     limit = harnessLimitOf(error);
     if (limit !== null) onHarnessLimit?.(limit);
   });
-  // Reads the socket, because otherwise Node would not notice the end of the connection.
+  // Reads from the socket, because otherwise Node would not notice that the server closes the connection.
   socket.resume();
   const deadline = new AbortController();
   try {

@@ -11,17 +11,17 @@ export type CertificateInspection =
   | {
       readonly kind: "seen";
       readonly names: readonly string[];
-      /** For example `Mar 4 05:06:07 2026 GMT`. */
+      /** End of the certificate's validity, such as `Mar 4 05:06:07 2026 GMT`. */
       readonly validTo: string;
       readonly authorized: boolean;
-      /** Why the certificate is not trusted, in the words of the TLS library. */
+      /** Why the certificate is not trusted, as the TLS library says it; `null` for a trusted certificate. */
       readonly problem: string | null;
     }
   | { readonly kind: "unseen"; readonly reason: string };
 
 const certificateDeadlineMs = 10_000;
 
-/** Reads a server's certificate, through the proxy if there is one. Sends no request, and never rejects. */
+/** Reads a server's certificate by a TLS handshake, through the proxy if there is one. Never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -60,7 +60,7 @@ type Tunnel = { readonly kind: "open"; readonly socket: Socket } | { readonly ki
 /** Opens a tunnel through a proxy with a CONNECT request (RFC 9110, section 9.3.6). */
 function openTunnel(proxy: string, authority: string, network: Network): Promise<Tunnel> {
   const { protocol, username, password } = new URL(proxy);
-  const asking = (protocol === "https:" ? httpsRequest : httpRequest)(proxy, {
+  const request = (protocol === "https:" ? httpsRequest : httpRequest)(proxy, {
     method: "CONNECT",
     path: authority,
     headers: { host: authority },
@@ -71,15 +71,15 @@ function openTunnel(proxy: string, authority: string, network: Network): Promise
   });
   const tunnel = Promise.withResolvers<Tunnel>();
   const closed = (reason: string): void => tunnel.resolve({ kind: "closed", reason });
-  asking.on("connect", ({ statusCode = 0 }, socket: Socket) => {
+  request.on("connect", ({ statusCode = 0 }, socket: Socket) => {
     if (statusCode === 200) return tunnel.resolve({ kind: "open", socket });
     socket.destroy();
     closed(`the proxy answers CONNECT with ${statusCode}`);
   });
-  asking.on("response", ({ statusCode }) => closed(`the proxy answers CONNECT with ${statusCode}`));
-  asking.on("timeout", () => asking.destroy(new Error(`no tunnel within ${certificateDeadlineMs / 1000} s`)));
-  asking.on("error", (error) => closed(error.message));
-  asking.end();
+  request.on("response", ({ statusCode }) => closed(`the proxy answers CONNECT with ${statusCode}`));
+  request.on("timeout", () => request.destroy(new Error(`no tunnel within ${certificateDeadlineMs / 1000} s`)));
+  request.on("error", (error) => closed(error.message));
+  request.end();
   return tunnel.promise;
 }
 
@@ -89,5 +89,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Node gives the problem as a string, although its types declare an `Error`. */
+/** Returns a TLS problem as text. Node provides the problem as a string, although Node's types declare an `Error`. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

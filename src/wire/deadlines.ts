@@ -1,7 +1,7 @@
 /** Deadlines for the parts of an HTTP request and its response. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** Maximum time until the response head. The default is longer than an agent's default timeout of 30 s. */
+  /** Maximum time until the response head arrives. The default exceeds an agent's default timeout of 30 s. */
   readonly headMs: number;
   readonly silenceMs: number;
   readonly exchangeMs: number;
@@ -9,17 +9,17 @@ export interface Deadlines {
 
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
-/** Maximum number of interim responses (such as status 103) before the final one. */
+/** Maximum number of interim responses, such as status 103, before the final response. */
 const maxInterimResponses = 100;
 
 export const tighterDeadlines = (
-  standing: Deadlines,
+  defaults: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
 ): Deadlines => ({
-  connectMs: Math.min(standing.connectMs, connectMs ?? Infinity),
-  headMs: Math.min(standing.headMs, headMs ?? Infinity),
-  silenceMs: Math.min(standing.silenceMs, silenceMs ?? Infinity),
-  exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
+  connectMs: Math.min(defaults.connectMs, connectMs ?? Infinity),
+  headMs: Math.min(defaults.headMs, headMs ?? Infinity),
+  silenceMs: Math.min(defaults.silenceMs, silenceMs ?? Infinity),
+  exchangeMs: Math.min(defaults.exchangeMs, exchangeMs ?? Infinity),
 });
 
 export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Deadlines =>
@@ -29,7 +29,10 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/** Watches deadlines. When one passes, or `stop` is called, `onStop` must abort the request. */
+/**
+ * Starts the timers of a request's deadlines. When a deadline passes or `stop` is called, calls `onStop`, which must
+ * abort the request.
+ */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
   let interimCount = 0;
@@ -51,8 +54,8 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     pieceArrived: (): void => void part.refresh(),
     stop,
     /**
-     * First reason that `stop` got; `null` if none. The reason `us` means that the harness closed the request on
-     * purpose.
+     * Returns why the request was stopped; `null` if it was not. The reason `us` means that the harness closed the
+     * request on purpose.
      */
     reason: (): string | null => reason,
     end: (): void => {

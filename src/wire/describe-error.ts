@@ -22,7 +22,7 @@ const unreachableCodes = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
 ]);
 
-/** Turns an error of undici into an `Unanswered`. `stopped`: why the request was aborted, or `null`. */
+/** Turns an error of undici into an `Unanswered`. `stopped`: why the harness aborted the request, otherwise `null`. */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
@@ -42,7 +42,7 @@ export function describeBodyEnd(error: unknown): string {
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
-/** Descriptions by undici's error code. `awaited`: what had not arrived, such as "end of the body". */
+/** Descriptions by undici's error code. `awaited` names the missing part, such as "end of the body". */
 const descriptionByCode: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -71,7 +71,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the request failed on a reused connection. The server can have closed that connection as idle. */
+/** Whether the request failed on a reused connection, which the server may have closed because it was idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
@@ -83,7 +83,7 @@ function readFailure(error: unknown): HttpClientFailure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // A malformed status line makes undici fail with an assertion, whose message quotes source code.
+  // A malformed status line makes an assertion in undici fail. The assertion's message quotes source code.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** A request sent with low overhead, e.g. in a load test. Only a deadline can abort it. */
+/** A request to send with low overhead, e.g. in a load test. The caller cannot abort the request. */
 interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -17,10 +17,10 @@ interface FastRequest {
 }
 
 const maxBodyBytes = 1024 * 1024;
-/** Limits the number of chunks, because even a chunk of one byte costs CPU time. */
+/** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
 const maxChunks = 100_000;
 
-/** Sends a request faster than undici's `request`, without decompression. Never rejects. */
+/** Sends a request faster than undici's `request`, but does not decompress the response. Never rejects. */
 export async function sendFast(
   dispatcher: Dispatcher,
   sent: FastRequest,
@@ -34,7 +34,7 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed a reused connection, probably before it read the request. */
+  /** Whether the server closed the reused connection, probably before it read the request. */
   readonly isStale: boolean;
 }
 
@@ -53,7 +53,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Remembers the latest URL, because a load test requests the same URL thousands of times. */
+/** Splits a URL. Remembers the latest result, because a load test requests the same URL thousands of times. */
 function urlPartsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);
@@ -65,7 +65,7 @@ function urlPartsOf(url: string): typeof lastParsed {
 function handlerFor(
   sent: FastRequest,
   now: () => number,
-  settle: (sent: RequestAttempt) => void,
+  settle: (attempt: RequestAttempt) => void,
 ): Dispatcher.DispatchHandler {
   const recorder = recordBody();
   let controller: Dispatcher.DispatchController | null = null;

@@ -8,16 +8,16 @@ import type { DeadlineWatch } from "./deadlines.ts";
 import { describeBodyEnd } from "./describe-error.ts";
 import { recordBody } from "./record-body.ts";
 
-/** Limits for a stream, because an endless stream would fill the memory. */
+/** Limits for an event stream, because an endless stream would fill the memory. */
 interface StreamBounds {
   readonly events: number;
   readonly eventChars: number;
 }
 
-/** Maximum length of one event, in characters. Parsing stops at a longer event. */
+/** Maximum length of one event, in characters. The parser reads nothing after a longer event. */
 const maxEventChars = 1024 * 1024;
 
-/** Parses an event stream. After each event, calls `onEvent` with all events so far. */
+/** Creates a parser of an event stream. It calls `onEvent` after each event, with all events so far. */
 export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -64,7 +64,7 @@ export function readStream(bounds: StreamBounds, onEvent: (events: readonly Stre
 
 export interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
-  /** Maximum number of chunks. Every chunk costs CPU time, even one of a single byte. */
+  /** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
   readonly chunks: number;
 }
 
@@ -74,7 +74,7 @@ export const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Limits for all later responses, once a response has exceeded the default limits. */
+/** Limits for the later responses of a run, after a response has exceeded the default limits. */
 export const strictBounds: ReadBounds = {
   bodyBytes: 2 * 1024 * 1024,
   chunks: 20_000,
@@ -83,11 +83,12 @@ export const strictBounds: ReadBounds = {
 };
 
 /**
- * Maximum time without an event in a stream, even if comments arrive. This maximum exceeds an agent's default timeout
- * of 30 seconds.
+ * Maximum time without an event in a stream, even if SSE comments arrive. The value exceeds an agent's default timeout
+ * of 30 s.
  */
 const maxEventlessMs = 35_000;
-/** Rule for closing a stream that the server leaves open. The harness closes the stream `ms` after its final event. */
+
+/** Rule for a stream that the server leaves open: the harness closes the stream `ms` after its final event. */
 export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   readonly ms: number;
@@ -111,12 +112,12 @@ export async function readBody(raw: Readable, headers: readonly Header[], readin
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
   let lastEventMs = now();
-  const abandonment = closeAfterLastEvent(reading);
+  const closer = closeAfterLastEvent(reading);
   const stream = readStream(bounds, (events) => {
     lastEventMs = now();
     reading.firstEvent();
     if (reading.closeWhen?.(events) === true) watch.stop("us");
-    abandonment.observe(events.at(-1));
+    closer.observe(events.at(-1));
   });
   let ending: Ending = { kind: "complete" };
   try {
@@ -136,7 +137,7 @@ export async function readBody(raw: Readable, headers: readonly Header[], readin
   } catch (error) {
     ending = { kind: "broken", detail: describeBodyEnd(error) };
   }
-  abandonment.end();
+  closer.end();
   const reason = watch.reason();
   if (reason === "us") ending = { kind: "closed by us" };
   else if (reason !== null) ending = { kind: "deadline", detail: reason };
@@ -144,7 +145,7 @@ export async function readBody(raw: Readable, headers: readonly Header[], readin
   return { body: recorder.body(), ending, events: stream.events };
 }
 
-/** Closes the connection `closing.ms` after the final event of a stream, even if more data arrives. */
+/** Creates an observer of events that closes the connection `closing.ms` after a stream's final event. */
 function closeAfterLastEvent({ watch, closing }: BodyReadContext) {
   let timer: NodeJS.Timeout | null = null;
   return {

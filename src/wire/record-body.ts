@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import type { Body, Header } from "../evidence/exchange.ts";
 
 const maxWholeBytes = 256 * 1024;
-/** Bytes recorded from each end of a body longer than `maxWholeBytes`. */
+/** Number of bytes to record from each end of a body that is longer than `maxWholeBytes`. */
 const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
 
-/** Records a body. Of a long body, keeps both ends, the size and a hash. */
+/** Creates a recorder for a body. The recorder keeps only both ends, the size and a hash of a long body. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -22,7 +22,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks, because each chunk keeps a larger buffer in memory.
+    // Merges small chunks into one, because each small chunk can keep a much larger read buffer in memory.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);

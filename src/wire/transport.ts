@@ -14,33 +14,33 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
-/** A request to send. `key` is the name of its API key, not the key itself. */
+/** A request to send. `key` is the name of the API key, not the API key itself. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
-  /** Default: UTF-8. */
+  /** Encoding of the body. Default: UTF-8. */
   readonly encoding?: "latin1";
   readonly key: string | null;
-  /** How to send the body in pieces. By default, the whole body is sent at once. */
+  /** Splits the body into pieces with pauses between them. By default, the whole body is sent at once. */
   readonly pace?: Pace;
-  /** Deadlines for this request. A deadline longer than the transport's has no effect. */
+  /** Deadlines for this request. A deadline that is longer than the transport's default has no effect. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Allows at least this time for the response head, whatever {@link deadlines} say. */
+  /** Minimum time to wait for the response head, even if {@link deadlines} are shorter. */
   readonly minHeadMs?: number;
-  /** Called after each event of a stream. `true` closes the connection. */
+  /** Called after each event of a stream. If it returns `true`, the transport closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   /**
-   * When to close a stream that the server leaves open after its final event. Default: when a deadline passes, such as
-   * `exchangeMs`.
+   * Rule for closing a stream that the server leaves open after its final event. By default, the stream stays open
+   * until a deadline passes.
    */
   readonly closing?: StreamClosing;
 }
 
-/** A request that is under way. Its promises never reject. */
+/** A request in progress. Its promises never reject. */
 export interface PendingExchange {
-  /** Resolves when the response head has arrived, or the request has failed. */
+  /** Resolves when the response head has arrived, or when the request has failed. */
   readonly opened: Promise<void>;
   /** Resolves at the first event of a stream, or when no event can arrive any more. */
   readonly firstEvent: Promise<void>;
@@ -50,7 +50,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Like `open`, but faster. The caller cannot close the exchange early, and stream events are not parsed. */
+  /** Sends a request faster than `open`. The caller cannot close the connection, and stream events are not parsed. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -61,13 +61,13 @@ interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
-  /** Headers that identify the harness, which are sent but not recorded. */
+  /** Returns headers that identify the harness. They are sent, but not recorded. Default: `User-Agent`. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
-  /** Called if this machine has no free port or file descriptor for a connection. */
+  /** Called if this machine has no free port or no free file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /**
-   * Called if the transport resends a request because the server closed an idle connection. The server can receive this
-   * request twice.
+   * Called if the transport resends a request because the server closed an idle connection. The server may have
+   * received the request twice.
    */
   readonly onLost?: (exchange: Exchange) => void;
 }
@@ -138,7 +138,7 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Call this immediately before sending the request, because it reads the clocks. */
+/** Returns an exchange without its response. Call this immediately before sending, because it reads the clocks. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -152,7 +152,7 @@ const startOfExchange = (
 });
 
 interface ExchangeOptions extends TransportOptions {
-  /** Limits of this response. They are stricter once a response has exceeded a limit. */
+  /** Limits for this response. The limits are stricter if an earlier response has exceeded a limit. */
   readonly bounds: ReadBounds;
   readonly exceeded: () => void;
   readonly reportLost: (exchange: Exchange) => void;
@@ -195,7 +195,7 @@ function openExchange(
     } catch (error) {
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
-      // The server probably closed an idle connection without reading the request.
+      // Sends the request again. The server probably closed an idle connection without reading the request.
       options.reportLost({ ...recorded, answer });
       return exchange(true);
     }
@@ -222,7 +222,7 @@ const bodyOf = ({ body, encoding, pace }: OutgoingRequest): string | Buffer | Re
   return body === null || pace === undefined ? body : pacedBody(body, pace);
 };
 
-/** Counts the chunks of a body as they arrive, because a Node stream can later join several chunks. */
+/** Calls `onChunk` for each arriving body chunk. A later count would be too low, because Node streams join chunks. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
@@ -244,7 +244,7 @@ export interface Pace {
   readonly pauseMs: number;
 }
 
-/** Splits a body into pieces of about the same size. A piece may end inside a character. */
+/** Returns a stream of a body in pieces of about the same size. A piece may end within a multi-byte character. */
 const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
 
 async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {

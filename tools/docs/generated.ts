@@ -24,7 +24,7 @@ import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { sensitivityTable } from "./sensitivity/results.ts";
 import { traceabilityPage } from "./traceability-page.ts";
 
-/** The JSON schemas in the package. Each is written to `schemas/NAME.schema.json`. */
+/** The JSON schemas in the package. `npm run docs` writes each schema to `schemas/NAME.schema.json`. */
 const shippedSchemas = {
   target: { title: "Target file", schema: targetFileSchema },
   "agent-configuration": { title: "Agent configuration file", schema: agentConfigurationSchema },
@@ -51,7 +51,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** The tables in docs/trust.md. Each key is the text of the comment above the table. */
+/** The generated tables in docs/trust.md. Each key is the text of the HTML comment above the table. */
 const trustTables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,
@@ -60,7 +60,7 @@ const trustTables: Readonly<Record<string, () => string>> = {
 };
 const markedTable = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
-export const trustPage = (): string =>
+const trustPage = (): string =>
   readFileSync(page, "utf8").replace(markedTable, (whole, start: string, name: string, end: string) => {
     const table = trustTables[name];
     return table === undefined ? whole : `${start}\n${table()}\n${end}`;

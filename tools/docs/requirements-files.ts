@@ -3,7 +3,7 @@ import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/clause.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
-/** Requirement sets that must not change, with the SHA-256 of their files. */
+/** Released requirement sets, with the SHA-256 of their files. These files must not change. */
 export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>>> = {
   "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
 };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { scenarios } from "../../src/load/scenarios.ts";
 
-/** Returns the k6 script of a scenario. Users can run the script with `k6 run`, without `conformance load`. */
+/** Returns the text of a scenario's k6 script. Users can run the script with `k6 run`, without `conformance load`. */
 export function k6Script(name: string): string {
   const constant = name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return `import { ${constant} } from "../scenarios/${name}.ts";

@@ -66,7 +66,7 @@ function clauseTable(): string {
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Drops a heading if one of its numbered items is in the list. */
+/** Drops a heading, such as `Keys`, if the list also contains one of its numbered items, such as `Keys 3`. */
 const dropOuterHeadings = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),

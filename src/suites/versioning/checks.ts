@@ -30,13 +30,18 @@ const byAgent = (all: readonly Version[]): ReadonlyMap<string, readonly Version[
 const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
-function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
-  const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
-  const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
+function findOtherVersion(
+  invoke: Version,
+  invokes: readonly Version[],
+  reports: readonly Version[],
+  mayDeploy: boolean,
+) {
+  const before = reports.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
+  const after = reports.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
   const neighbors = [before, after].filter((each) => each !== undefined);
   const [other] = neighbors;
   if (other === undefined || neighbors.some(({ version }) => version === invoke.version)) return null;
-  const isSteady = [invokes, own].every((all) => versionsOf(all).size === 1);
+  const isSteady = [invokes, reports].every((all) => versionsOf(all).size === 1);
   return neighbors.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
@@ -64,12 +69,13 @@ export const versioning = suite("Versioning", [
     const ofHealth = versionsIn(all.exchanges, "health", "version");
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
-    const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Skips agents with a single version, to save time with thousands of calls.
+    const versionsOfAgent = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
+    // An agent that always reports the same version cannot break the clause. Skipping these agents saves time after
+    // thousands of invokes.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))
-      .map((each) => findOtherVersion(each, ...ownOf(each), all.mayDeploy ?? false))
+      .map((each) => findOtherVersion(each, ...versionsOfAgent(each), all.mayDeploy ?? false))
       .find((each) => each !== null);
     if (different !== undefined)
       return breach(

@@ -39,8 +39,8 @@ function createdWebhook(exchange: Exchange): unknown {
 }
 
 /**
- * If any request succeeded, drops 402, 403 and 409 responses at the end. They can mean that the key has reached its
- * maximum number of webhooks.
+ * Drops 402, 403 and 409 responses at the end of the list if an earlier request created a webhook. These statuses can
+ * mean that the key has reached its maximum number of webhooks.
  */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
@@ -53,7 +53,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // For a webhook without deliveries, `average_response_time` and `last_delivery` are allowed to be `null`.
+  // `average_response_time` and `last_delivery` may be `null`, because a webhook without deliveries has neither.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });
@@ -108,10 +108,10 @@ export const webhooks = suite("Webhooks", [
     const failures = withoutQuota(answers).filter(
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
-    const lost = failures.filter(({ answer }) => answer.kind !== "answered");
+    const unanswered = failures.filter(({ answer }) => answer.kind !== "answered");
     // A single lost connection proves nothing.
-    if (failures.length === 1 && lost.length === 1 && successes.length > 0)
-      return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
+    if (failures.length === 1 && unanswered.length === 1 && successes.length > 0)
+      return unproven(`one creation was not answered (${unanswered.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;
     if (rejected !== undefined)
       return (
@@ -152,7 +152,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
-    // Leaves out pings, which belong to no agent.
+    // Leaves out pings: a ping is a test message from the server, and belongs to no agent.
     const published = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
     const agents = new Set(published.map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>

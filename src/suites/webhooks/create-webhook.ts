@@ -14,15 +14,15 @@ import type { ProbeContext } from "../../run/probe.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Prefix of receiver addresses for webhooks. Addresses for alerts lack this prefix. */
+/** Name prefix of receiver addresses for webhooks, e.g. `webhook-both`. Addresses for alerts lack this prefix. */
 export const hookPrefix = "webhook-";
 
 export interface ReceiverReach {
   readonly baseUrl: string;
   readonly unreachable: string | null;
   /**
-   * Whether the user has set `webhooks` in the target file. This setting promises that the target can reach the
-   * receiver.
+   * Whether the user has named the receiver in the target file or by flags. The user thereby promises that the target
+   * can reach the receiver.
    */
   readonly isNamed: boolean;
 }
@@ -35,7 +35,10 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
 
 const firstHook = `${hookPrefix}wildcard`;
 
-/** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can arrive. */
+/**
+ * Returns how the target reaches the receiver, like {@link reachOf}. Throws a `ReceiverError` if the receiver's public
+ * URL does not work, or if the run has created a webhook but the receiver has got no delivery.
+ */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
@@ -48,11 +51,11 @@ interface WebhookOptions {
   readonly name: string;
   readonly events: readonly string[];
   readonly agent: string | null;
-  /** Default: a random secret. `null`: none. */
+  /** Secret that is sent to the target. Default: a random secret. `null`: no secret is sent. */
   readonly secret?: string | null;
   readonly query?: string;
   readonly replies?: readonly Reply[];
-  /** Whether the receiver expects a secret that differs from the webhook's secret. */
+  /** Whether the receiver checks signatures with another secret than the one that is sent to the target. */
   readonly isMismatched?: boolean;
   readonly since?: RequirementSet;
 }
@@ -94,7 +97,7 @@ export async function createWebhook(
   return { hook: address.name, events, agent, exchange, address };
 }
 
-/** Returns the webhook as plain data that JSON can store. */
+/** Returns a webhook without its `address`, which contains functions. Evidence must be plain JSON. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({
   hook,
   events,
@@ -102,7 +105,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns the id of a created webhook; `null` if no id is usable in a path. */
+/** Returns the webhook's id from the response to its creation; `null` without an id that a URL path can contain. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -119,20 +122,23 @@ export function webhookIdOf(exchange: Exchange): string | null {
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
 /**
- * Returns the listed agents without a role, except `agent`. Normally, no probe invokes these agents, so their webhooks
- * get no events.
+ * Returns the agents from `GET /agents` responses that have no role in the target, except `agent`. Normally, no probe
+ * invokes these agents, so their webhooks get no events.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/** Finds an agent without webhooks. To save time, returns `null` if the target has no test clock. */
+/**
+ * Finds an answering agent for which the run has created no webhook. Returns `null` without a test clock or with few
+ * requests a minute, because the search takes long.
+ */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // Skips agents that the run has already invoked: an earlier search has rejected these agents.
+  // Skips agents that the run has already invoked, because an earlier search rejected them.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
@@ -153,9 +159,9 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum wait for a first delivery. A target may poll its delivery queue only every few seconds. */
+/** Maximum time to wait for a first delivery. A target may poll its delivery queue only every few seconds. */
 export const maxQueuedMs = 10_000;
-/** How far the test clock is advanced each time while a first delivery is awaited. */
+/** Step by which the harness advances the test clock while it waits for a first delivery. */
 export const queueStepMs = 1000;
 
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
@@ -181,7 +187,7 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // First waits without advancing the clock. Most deliveries need no advance, and some targets advance slowly.
+  // First waits without advancing the test clock. Most deliveries arrive anyway, and some targets advance slowly.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -193,7 +199,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/** Waits until an unexpected delivery would have arrived. */
+/** Waits long enough for an unexpected delivery to arrive, such as an event that the webhook does not select. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

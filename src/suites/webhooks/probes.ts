@@ -36,9 +36,9 @@ import {
 } from "./unusual-webhooks.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 
-export type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
+type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** Webhooks that the probe always creates. With few requests a minute, it creates no others: they are `null`. */
+/** Webhooks that the probe creates even if the key has few requests a minute. All other webhooks are then `null`. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
@@ -100,14 +100,14 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // If the key's limit is low, sends one invoke, whose response the probe `invokedAtMin` can reuse.
+    // With few requests a minute, sends a single invoke. The probe `invokedAtMin` can reuse the response to `minBody`.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
-    const expected = Object.entries(opened).flatMap(([name, made]) =>
-      made !== null && isSuccess(made.exchange)
-        ? [{ address: made.address, count: count * perInvoke[name as Subscription] }]
+    const expected = Object.entries(opened).flatMap(([name, webhook]) =>
+      webhook !== null && isSuccess(webhook.exchange)
+        ? [{ address: webhook.address, count: count * perInvoke[name as Subscription] }]
         : [],
     );
     const expectedOdd = oddKinds.flatMap((kind) =>
@@ -148,12 +148,12 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // The answering agent can get thousands of invokes, so its webhook selects only one event.
+  // The run can invoke the answering agent thousands of times, so a webhook for this agent selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other });
 }
 
-/** Each body contains a unique text, by which its deliveries are recognized. */
+/** Returns the bodies of the invokes. Each query is unique, so that checks can find the deliveries of each invoke. */
 const invokeBodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
   { query: `${unicodeText} ${randomUUID()}` },
@@ -189,22 +189,23 @@ export const malformedWebhooks = probe(
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
     const valid = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };
-    const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...valid, ...body } });
+    const create = (body: object): Promise<Exchange> =>
+      client.send("POST", "/webhooks", { json: { ...valid, ...body } });
     const ofAnyAgent = { name: "without-agent", events: deploymentEvents, agent: null };
-    const numberAsUrl = await ask({ url: 5 });
+    const numberAsUrl = await create({ url: 5 });
     const hasFew = hasFewRequests(target);
     return {
       numberAsUrl,
-      textAsEvents: hasFew ? null : await ask({ events: "agent.*" }),
-      withoutUrl: hasFew ? null : await ask({ url: undefined }),
-      unknownEvent: hasFew ? null : await ask({ events: ["agent.no-such-event"] }),
+      textAsEvents: hasFew ? null : await create({ events: "agent.*" }),
+      withoutUrl: hasFew ? null : await create({ url: undefined }),
+      unknownEvent: hasFew ? null : await create({ events: ["agent.no-such-event"] }),
       withoutAgent: hasFew ? null : requestedWebhookOf(await createWebhook(client, receiver, ofAnyAgent)),
-      withoutSecret: hasFew ? null : await ask({ secret: undefined }),
+      withoutSecret: hasFew ? null : await create({ secret: undefined }),
     };
   },
 );
 
-/** Sends a request without `url` and `events`. The document does not show the response if two fields are missing. */
+/** Requests a webhook without `url` and `events`. The document does not show the response if two fields are missing. */
 export const bareWebhookRequested = probeIfManyRequests(
   "a webhook is asked for without its url and its events",
   {

@@ -14,8 +14,8 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /**
- * Webhook secrets that a server can misread, e.g. as numbers or base64. They are not random, because reports hide
- * random texts.
+ * Webhook secrets that a server can misread, e.g. as numbers or base64. None looks random, because reports redact
+ * webhook secrets that look random.
  */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
@@ -26,12 +26,12 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** The webhook with this secret has an unusual query in its URL. Its first delivery gets 503, to cause a retry. */
+/** The webhook with this secret has an unusual query in its URL. The receiver answers 503 once, to cause a retry. */
 export const secretOfQuery = "digits alone" satisfies SecretKind;
-/** A server that parses this query and writes it again would change it. */
+/** Query of a webhook's URL. A server that parses and rewrites the query would change it, e.g. `%20` to `+`. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
 
-/** The webhook with this secret selects {@link mixedEvents}. */
+/** The webhook with this secret selects {@link mixedEvents}: one event by its name, and others by a wildcard. */
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
@@ -70,8 +70,8 @@ export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhoo
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
   /**
-   * Deliveries to the URL that the two webhooks share. The receiver computes two signatures of each, one with each
-   * secret.
+   * Deliveries to the URL that the two webhooks share. For each delivery, the receiver computes one signature with each
+   * webhook's secret.
    */
   readonly deliveries: readonly Delivery[];
 }
@@ -82,8 +82,8 @@ interface OpenedWebhooksOfOneUrl {
 }
 
 /**
- * Opens two webhooks with one URL. The name `same-url` lacks the prefix `webhook-`, so retry checks ignore the
- * deliveries.
+ * Creates two webhooks with the same URL. The receiver's address for them is named `same-url`, without the prefix
+ * `webhook-`, so that most checks ignore its deliveries.
  */
 export async function openWebhooksOfOneUrl(
   client: Client,

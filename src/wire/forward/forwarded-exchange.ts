@@ -12,9 +12,9 @@ export interface KeptBody {
 }
 
 /**
- * How an exchange ended. `complete`: the client got the whole response. `client left`: the client closed its connection
- * early. `broken`: the upstream's connection broke after the response head. `no response`: the upstream sent nothing,
- * so the forwarder sent its own response.
+ * End of a forwarded exchange. `complete`: the client got the whole response. `client left`: the client closed its
+ * connection early. `broken`: the upstream's connection broke after the response head. `no response`: the upstream sent
+ * nothing, so the forwarder answered 502.
  */
 export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
@@ -24,7 +24,7 @@ export type ForwardedEnd =
 export interface ForwardedExchange {
   readonly method: string;
   readonly url: string;
-  /** Header names and values in turn, as the client sent them. */
+  /** Header names, each followed by its value, as the client sent them. */
   readonly requestHeaders: readonly string[];
   readonly requestBody: KeptBody;
   readonly sentMs: number;
@@ -45,7 +45,7 @@ export function collectBody(now: () => number) {
       length += bytes.byteLength;
       if (kept >= keptBytes || pieces.length >= keptPieces) return;
       kept += bytes.byteLength;
-      // Copies the bytes, because otherwise the whole read buffer would be sent to the other thread.
+      // Copies the bytes, because otherwise the whole read buffer would later be sent to another thread.
       pieces.push({ bytes: new Uint8Array(bytes), atMs: now() });
     },
     body: (): KeptBody => ({ pieces, length }),
@@ -53,8 +53,8 @@ export function collectBody(now: () => number) {
 }
 
 /**
- * Hop-by-hop headers, which a proxy must not forward (RFC 9110, 7.6.1). Omits `trailer`, because this proxy forwards
- * trailers.
+ * Hop-by-hop headers, which a proxy must not forward (RFC 9110, 7.6.1). `trailer` is not in this set, because the
+ * forwarder passes trailers on.
  */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
@@ -65,7 +65,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Returns the headers that a proxy forwards. `raw` has names and values in turn, as in `rawHeaders`. */
+/** Returns the headers that a proxy forwards. `raw` has each name followed by its value, like Node's `rawHeaders`. */
 export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly string[] = []): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
@@ -92,7 +92,10 @@ function namedByConnection(raw: readonly string[]): string[] {
 
 type OutgoingBody = Buffer | PassThrough | null;
 
-/** Passes the request body to `onReady`: a buffer if the body arrives with the head, else a stream. */
+/**
+ * Passes the request body to `onReady`: as a buffer if the body arrives with the head, otherwise as a stream. Passes
+ * `null` if the request has no body.
+ */
 export function takeBody(
   incoming: IncomingMessage,
   onPiece: (piece: Uint8Array) => void,
@@ -122,7 +125,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // Prevents an unhandled `error` event from ending the process. The reader of the stream handles the error.
+    // Prevents an unhandled `error` event from ending the process. The code that reads the stream handles the error.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

@@ -16,7 +16,7 @@ import {
   takeBody,
 } from "./forwarded-exchange.ts";
 
-/** Marks the 502 that the forwarder itself sends if the upstream gives no response. */
+/** Header of the 502 response that the forwarder itself sends if the upstream gives no response. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
 interface ForwarderOptions {
@@ -24,23 +24,23 @@ interface ForwarderOptions {
   readonly upstream: string;
   readonly network?: Network;
   readonly host: string;
-  /** 0: any free port. */
+  /** Port to listen on. 0: any free port. */
   readonly port: number;
   /** Certificate and key in PEM, to serve HTTPS; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly now: () => number;
-  /** Must be fast, because it delays the responses to all clients. */
+  /** Called at the end of each exchange. It must be fast, because it delays the responses to all clients. */
   readonly onExchange: (exchange: ForwardedExchange) => void;
 }
 
 export interface Forwarder {
   readonly origin: string;
-  /** Stops at once, and cuts off requests that are under way. */
+  /** Stops the forwarder at once, and aborts the requests in progress. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a reverse proxy that forwards all data immediately. The proxy drops hop-by-hop headers.
+ * Starts a reverse proxy that forwards all data immediately. It drops hop-by-hop headers, such as `Connection`.
  *
  * @throws {Error} Node's error, with its `code`, if the proxy cannot listen
  */
@@ -72,8 +72,8 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
 /**
- * Longer than most clients keep idle connections. Otherwise, the forwarder could close a connection that a client is
- * reusing.
+ * Time for which idle client connections stay open. Most clients close them earlier. With a shorter time, the forwarder
+ * could close a connection that a client is reusing.
  */
 const keepAliveMs = 72_000;
 
@@ -169,7 +169,7 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // Delays the head by one event-loop turn, to send the head together with body data if possible.
+      // Delays the response head by one event-loop turn, so that it can be sent together with body data.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });

@@ -2,8 +2,8 @@ import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
 /**
- * Results for servers that admit too many requests per minute. `detected` is the smallest number of admitted requests
- * at which a check always fails.
+ * Results for servers that admit more requests per minute than the tier allows. `detected` is the smallest number of
+ * admitted requests at which a check always fails.
  */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;

@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Conditions of a run: whether its key is unused, and whether the target has a test clock. */
+/** Conditions of a simulated run: whether its key is unused before, and whether the target has a test clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -20,7 +20,7 @@ export const situations = {
 } as const;
 export type Situation = keyof typeof situations;
 
-/** Limiters that admit too many requests, although their headers report the correct limit. */
+/** Kinds of rate limiters that a simulated server can use. */
 const limiterKinds = {
   fixed: fixedWindow,
   "opened by a request": anchoredWindow,
@@ -28,14 +28,14 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Waiting time that a simulated run has left. `rest`: earlier waits have used about a minute. */
+/** Maximum waiting time of a simulated run. `rest`: earlier waits have used up about a minute. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
 export interface LooseLimit {
-  /** Ids of checks. At least one of them must detect that the limit is too loose. */
+  /** Ids of the checks, at least one of which must detect the loose limit. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (
@@ -50,7 +50,7 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** Admits too many requests per minute. The headers report only the limit per hour. */
+/** A server that admits too many requests per minute. Its headers report only the limit per hour. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],
@@ -60,7 +60,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** A server that still admits requests after it reported `Remaining: 0`. */
+/** A server that still admits requests after its headers reported `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],

@@ -12,13 +12,13 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated target that only limits requests, and how a run tests it. */
+/** A simulated target whose only function is rate limiting, and the conditions of the run that tests it. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
-  /** A request is admitted only if all limiters have room. */
+  /** Limiters of the target. A request is admitted only if each limiter admits it. */
   readonly limiters: readonly Limiter[];
   readonly advertised: Limiter;
-  /** Unix time of the target when the run begins. It decides when the next fixed window begins. */
+  /** Unix time of the target at the start of the run. It decides when the next fixed window begins. */
   readonly startMs: number;
   readonly isFresh: boolean;
   readonly hasClock: boolean;
@@ -26,7 +26,7 @@ export interface SimulatedTarget {
 }
 
 const latencyMs = 4;
-/** Without a test clock, the run first sends these shares of the limit per minute, and then pauses. */
+/** Without a test clock, a simulated run first uses up these shares of the limit per minute, and then pauses. */
 const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
 export interface SimulatedEvidence {
@@ -80,7 +80,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
     target: known,
     recorder,
     outages: noOutages,
-    discovery: { listing: lostUsageRead, usage: lostUsageRead, health: [], invoked: null },
+    discovery: { listing: unansweredUsageRead, usage: unansweredUsageRead, health: [], invoked: null },
     receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
     readOnly: false,
     coverageSeed: 1,
@@ -93,8 +93,8 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/** Without a response to `GET /usage`, the run tests limits only with invokes. */
-const lostUsageRead: Exchange = {
+/** A `GET /usage` without a response. Because of it, the simulated run tests limits only with invokes. */
+const unansweredUsageRead: Exchange = {
   id: "x0",
   key: null,
   sentMs: 0,

@@ -52,12 +52,16 @@ export function unixMsOf(text: string): number {
   const parts = partsOf(text);
   if (parts === null) return NaN;
   const [hour = 0, minute = 0, second = 0] = parts.slice(7, 10).map((part) => Number(part ?? 0));
-  if (hour > 24 || minute > 59 || second > 60) return NaN;
+  const [zoneHour, zoneMinute] = [Number(parts[13] ?? 0), Number(parts[14] ?? 0)];
+  if (minute > 59 || second > 60 || zoneHour > 23 || zoneMinute > 59) return NaN;
   // A fraction belongs to the last unit that is written: `10:30,5` is half a minute after 10:30.
   const unitMs = parts[9] === undefined ? (parts[8] === undefined ? hourMs : minuteMs) : 1000;
   const fractionMs = unitMs * Number((parts[10] ?? ".0").replace(",", "."));
-  const zoneMs = Number(parts[13] ?? 0) * hourMs + Number(parts[14] ?? 0) * minuteMs;
-  const localMs = dayStartMs(parts) + hour * hourMs + minute * minuteMs + second * 1000 + fractionMs;
+  const sinceMidnightMs = hour * hourMs + minute * minuteMs + second * 1000 + fractionMs;
+  // `24:00` is the end of a day. No later time exists.
+  if (hour > 23 && sinceMidnightMs > dayMs) return NaN;
+  const zoneMs = zoneHour * hourMs + zoneMinute * minuteMs;
+  const localMs = dayStartMs(parts) + sinceMidnightMs;
   return parts[12] === "-" ? localMs + zoneMs : localMs - zoneMs;
 }
 

@@ -129,6 +129,17 @@ describe("webhooks", () => {
       "a delivery to another agent's webhook, of that agent",
       hooked({ deliveries: [delivery(), delivery({ hook: "webhook-elsewhere", event: { agent_id: "x" } })] }),
     ],
+    [
+      "WHK-3",
+      "holds",
+      "a ping to another agent's webhook, where no delivery names an agent",
+      hooked({
+        deliveries: [
+          delivery({ event: { agent_id: undefined } }),
+          delivery({ hook: "webhook-elsewhere", event: { agent_id: undefined, type: "ping" } }),
+        ],
+      }),
+    ],
     ["WHK-3", "unproven", "no webhook of another agent", hooked({ elsewhere: null })],
     ["WHK-3", "unproven", "no delivery", hooked({ deliveries: [] })],
     ["WHK-7", "holds", "a list", hooked()],

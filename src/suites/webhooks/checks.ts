@@ -153,11 +153,11 @@ export const webhooks = suite("Webhooks", [
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
     // Leaves out pings: a ping is a test message from the server, and belongs to no agent.
-    const published = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
-    const agents = new Set(published.map((each) => getPath(deliveryJson(each), "agent_id")));
-    const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
-      agents.has(getPath(deliveryJson(each), "agent_id")),
-    );
+    const isEvent = (each: Delivery): boolean => isPublishedEvent(eventTypeOf(each));
+    const agents = new Set(own.filter(isEvent).map((each) => getPath(deliveryJson(each), "agent_id")));
+    const foreign = deliveriesTo(deliveries, elsewhere.hook)
+      .filter(isEvent)
+      .find((each) => agents.has(getPath(deliveryJson(each), "agent_id")));
     return foreign === undefined
       ? holds()
       : breach(

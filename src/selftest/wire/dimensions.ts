@@ -16,7 +16,7 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The seconds of the time in the `Date` header, from 0 to 59; `null` without that header. */
+  /** Seconds (0 to 59) of the time in the response's `Date` header; `null` without that header. */
   readonly second: number | null;
   readonly remaining: number | null;
 }
@@ -47,14 +47,14 @@ export const withWireHeader = <T extends WireHead>(
 export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
 /**
- * Dimensions that a mutant's condition may test. Excludes `method`, because the document specifies only one method for
- * each endpoint.
+ * Dimensions (request properties such as `key`) that a mutant's condition may test. Excludes `method`, because the
+ * document specifies only one method for each endpoint.
  */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
 /**
- * Returns the values of a dimension that a condition may test. Omits `none`, which means that the dimension does not
- * apply.
+ * Returns the values of a dimension, such as `body`, that a mutant's condition may test. Omits `none`, which means that
+ * a request has no such property.
  */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
@@ -63,15 +63,19 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
 export const isPossible = (values: DimensionValues): boolean =>
-  [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
+  [isAllowed, hasPossibleAge, isEndpointOfAge, hasPage, spendsTokens, mayCreate].every((is) => is(values));
 
+/** Endpoints that get the first or the second request of a key in a run against the reference server. */
 const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
   first: ["invoke", "stream", "health", "list"],
   second: ["invoke", "stream", "usage", "keyUsage"],
 };
 
-/** `false` if no run sends a key's first or second request (`age`) to this endpoint. */
-const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
+/**
+ * Whether a run sends a key's first or second request (`age`) to the endpoint. `false` if the values also name a key,
+ * because a run sends few of these requests.
+ */
+const isEndpointOfAge = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
   return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
 };
@@ -86,8 +90,8 @@ const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
 const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
   state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
 
-const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
-  !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
+const mayCreate = (values: DimensionValues): boolean =>
+  !isCreating(values.endpoint) || values.body !== "valid" || !isUsedUp(values);
 
 export const takesPlainFieldsOnly = (agent: string): boolean =>
   exclusions.some(
@@ -95,7 +99,8 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
   );
 
 /**
- * `age: "first"` means a key's first request. An age can be combined only with a method, an endpoint and a valid key.
+ * Whether the age fits the other values. An age, such as `first` for a key's first request, can be combined only with a
+ * method, an endpoint and a valid key.
  */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
@@ -173,6 +178,5 @@ export function prescribedResponse(
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
-  if (isMalformed && isCreating(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");
 }

@@ -17,9 +17,12 @@ import { requestMutations } from "./mutations/requests.ts";
 import { statusMutations } from "./mutations/statuses.ts";
 import { streamMutations } from "./mutations/streams.ts";
 
-/** A server that misbehaves in one way whenever a request meets a condition. */
+/**
+ * A server that deviates from the reference server in one way whenever a request meets a condition. The deviation may
+ * be legal.
+ */
 export interface WireMutant {
-  /** Number of the mutant, from 1. It determines the mutant, together with the seed. */
+  /** Number of the mutant, from 1. The seed and the number together determine the mutant. */
   readonly number: number;
   readonly condition: Condition;
   readonly mutation: Mutation;
@@ -46,9 +49,13 @@ function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
 }
 
 const legalShare = 0.25;
-const extraPropertyShare = 1 / 3;
+/** Share of the mutants with an extra condition, such as a long body or "every third request". */
+const extraConditionShare = 1 / 3;
 
-/** Probability of a number rule, e.g. "every third request", in place of an extra property. */
+/**
+ * Share of number rules ("every third request") among the extra conditions. The others are properties, e.g. a long
+ * body.
+ */
 const numberRuleShare = 0.3;
 
 /** Request values that cause each prescribed response, such as a wrong key for a 401. */
@@ -93,7 +100,8 @@ const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
 };
 
 /**
- * Possible numbers of request values in a mutant's condition. A number that is listed more often is drawn more often.
+ * Possible numbers of values in a condition, e.g. 2 for an endpoint and a key. A number that is listed more often is
+ * drawn more often.
  */
 const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
@@ -101,7 +109,10 @@ function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/** Draws request values for a mutation. After 200 failed draws, only the required values are used. */
+/**
+ * Draws request values for a mutation, e.g. `{ endpoint: "list", key: "wrong" }`. After 200 impossible draws, returns
+ * only the values that the mutation requires.
+ */
 function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = requiredValues(mutation);
@@ -118,19 +129,19 @@ function drawValues(mutation: Mutation, size: number, numbers: () => number): Di
 }
 
 function drawCondition(mutation: Mutation, numbers: () => number): Condition {
-  if (numbers() >= extraPropertyShare)
+  if (numbers() >= extraConditionShare)
     return {
       values: drawValues(mutation, drawOne(conditionSizes, numbers), numbers),
       extraProperty: null,
       numberRule: null,
     };
-  // One response can hide a wrong unit, because 0 is the same in every unit. One double charge can come from another
-  // client of the key.
+  // Checks notice these two mutations only if they repeat. A single value can be 0, which is the same in every unit. A
+  // single double charge can be a request of another client.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  // Drops the ages `first` and `second`. A key's first two requests rarely match the `extraProperty`, too.
+  // Drops the ages `first` and `second`, because a key's first two requests rarely have the extra property as well.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);

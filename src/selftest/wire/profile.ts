@@ -50,12 +50,12 @@ export async function takeProfile(): Promise<Profile> {
   }
 }
 
-/** The header in which a request names its probe, so that the proxy can record which probe sent it. */
+/** The request header that names the probe, so that the proxy can record which probe sent the request. */
 const probeHeader = "x-selftest-probe";
 
 const probeInstance = (probe: string, tier: string | null): string => (tier === null ? probe : `${probe} | ${tier}`);
 
-/** Replaces every probe. For the same probe, `replace` must always return the same object. */
+/** Replaces every probe of the suites. For the same probe, `replace` must always return the same object. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,
@@ -118,7 +118,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Skips a per-tier probe on each tier that `isSelected` rejects. */
+/** Returns suites whose per-tier probes skip each tier that `isSelected` rejects. */
 function selectInstances(all: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;
@@ -163,8 +163,8 @@ function withPreparation(probe: Probe): Probe[] {
 }
 
 /**
- * Selects the checks whose sending probes are all in `instances`. Always selects checks that judge all requests of a
- * run.
+ * Selects the checks whose probes are all in `instances`. Probes of the stage `review` do not count, because they send
+ * nothing.
  */
 function selectByProbes(instances: readonly string[]): CheckSelection {
   const chosen = new Set(instances.map(probeNameOf));
@@ -213,17 +213,19 @@ function selectChecks(
     .filter(({ checks }) => checks.length > 0);
 }
 
+const sortByCost = (instances: readonly string[], { costs }: Profile): string[] =>
+  instances.toSorted((one, other) => (costs.get(one) ?? 0) - (costs.get(other) ?? 0));
+
 const maxProbesInFirstTry = 3;
 
 /**
  * Returns the check selections to try, cheapest first. `instances` lists the probes that send a request affected by the
  * mutant.
  */
-export function selectionsFor(instances: readonly string[], { costs }: Profile): CheckSelection[] {
-  const costOf = (instance: string): number => costs.get(instance) ?? 0;
-  const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
-  const light = byCost.filter((each) => !exhaustsTier(each));
-  const heavy = byCost.filter(exhaustsTier);
+export function selectionsFor(instances: readonly string[], profile: Profile): CheckSelection[] {
+  const sorted = sortByCost(instances, profile);
+  const light = sorted.filter((each) => !exhaustsTier(each));
+  const heavy = sorted.filter(exhaustsTier);
   return [
     selectByProbes(light.length > 0 ? light.slice(0, maxProbesInFirstTry) : heavy.slice(0, 1)),
     ...(light.length > 0 || heavy.length === 0 ? [selectAlmostAll([])] : []),
@@ -234,13 +236,9 @@ export function selectionsFor(instances: readonly string[], { costs }: Profile):
 
 /**
  * Selects all checks, but no probe that uses up a tier's limit. If only such probes trigger the mutant, includes the
- * cheapest.
+ * cheapest of these probes.
  */
 export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
   const heavy = instances.filter(exhaustsTier);
-  return instances.length > heavy.length
-    ? selectAlmostAll([])
-    : selectAlmostAll(
-        heavy.toSorted((one, other) => (profile.costs.get(one) ?? 0) - (profile.costs.get(other) ?? 0)).slice(0, 1),
-      );
+  return selectAlmostAll(instances.length > heavy.length ? [] : sortByCost(heavy, profile).slice(0, 1));
 }

@@ -16,22 +16,25 @@ export interface ProxyChange {
   readonly mutation: Mutation;
 }
 
-export interface ProxyCounts {
+interface ProxyCounts {
   /** Number of requests so far that met the mutant's condition. */
   chosen: number;
   changed: number;
 }
 
-export interface WireProxy {
+interface WireProxy {
   readonly target: Target;
   readonly counts: ProxyCounts;
   readonly close: () => Promise<void>;
 }
 
-/** Called for each request once the headers of its response have arrived, before any mutation. */
-export type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
+/** A callback for each request. Called once the headers of the response have arrived, before any mutation. */
+type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
-/** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */
+/**
+ * Headers that the proxy does not forward: those of a single connection (RFC 9110, 7.6.1), and `Content-Length`, which
+ * the proxy computes.
+ */
 const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 
 interface ProxyContext {
@@ -82,7 +85,7 @@ export async function startWireProxy(
   };
 }
 
-/** Prefers an enterprise key. Enterprise limits are so high that a run rarely reaches them. */
+/** Returns an enterprise key if there is one. Enterprise limits are so high that a run rarely reaches them. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -210,7 +213,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
       complete({
         ...request,
         path,
-        headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
+        headers: key === undefined ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
       // Retries a 429, because the relayed client request can still hold a concurrency slot.

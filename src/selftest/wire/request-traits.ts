@@ -19,14 +19,16 @@ export interface WireRequest {
   readonly body: Buffer;
 }
 
-/** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
+/**
+ * Reads the properties of requests. Counts the requests of each key, because properties such as `age` need the count.
+ */
 export interface TraitReader {
   /** Call this when a request arrives, and report its response to the returned object. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
 export interface PendingRequest {
-  /** Must be called when the response's status and headers have arrived. */
+  /** Returns the traits of the request. Must be called when the response's status and headers have arrived. */
   readonly answered: (head: WireHead) => RequestTraits;
   readonly end: () => void;
 }
@@ -38,11 +40,11 @@ interface KeyUse {
   reset: string | null;
 }
 
-type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
+type ReadValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
 interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
-  readonly values: DimensionValues;
+  readonly values: ReadValues;
 }
 
 export function traitReader(target: Target): TraitReader {
@@ -71,9 +73,8 @@ function traitsOf(
   holdsAllSlots: boolean,
 ): RequestTraits {
   const { key, values, ...traits } = own;
-  const remaining = numberIn(head, headerNames.rateRemaining);
   const date = Date.parse(headerOf(head.headers, "Date") ?? "");
-  const complete: DimensionValues = {
+  const complete: ReadValues = {
     ...values,
     key: key.kind === "temporary" && head.status === 401 ? "outlived" : key.kind,
     state: stateOf(own, head, holdsAllSlots),
@@ -85,11 +86,11 @@ function traitsOf(
     values: Object.fromEntries(all) as RequestTraits["values"],
     status: head.status,
     second: Number.isNaN(date) ? null : new Date(date).getUTCSeconds(),
-    remaining,
+    remaining: numberIn(head, headerNames.rateRemaining),
   };
 }
 
-/** A minute, plus one second because headers show whole seconds. */
+/** Longest time until a minute window resets: one second more than a minute, because headers show whole seconds. */
 const minuteSeconds = 61;
 
 /**
@@ -156,7 +157,7 @@ function rolesOf(id: string, { agents }: Target): string[] {
 
 interface KeyFacts {
   readonly kind: string;
-  /** Name of the key in the target; `null` if the target does not have it. */
+  /** Name of the key in the target; `null` for a key that the target does not list. */
   readonly name: string | null;
   /** Number of concurrent requests that the tier of the key permits. */
   readonly slots: number;
@@ -216,7 +217,7 @@ function shapeOf(text: string, sent: unknown, takesQuery: boolean): string {
 const streamParameters = ["resume_from_index", "stream_delay_ms", "chunk_size"];
 const knownParameters = ["temperature", "max_tokens", "context", ...streamParameters];
 
-function fieldsOf(sent: Readonly<Record<string, unknown>>): DimensionValues {
+function fieldsOf(sent: Readonly<Record<string, unknown>>): ReadValues {
   const parameters = isObject(sent["parameters"]) ? sent["parameters"] : {};
   const names = Object.keys(parameters);
   const has = (isThere: boolean, name = "present"): string => (isThere ? name : "absent");
@@ -233,7 +234,7 @@ function fieldsOf(sent: Readonly<Record<string, unknown>>): DimensionValues {
   };
 }
 
-function pageOf(query: URLSearchParams): DimensionValues {
+function pageOf(query: URLSearchParams): ReadValues {
   const [page, limit] = [query.get("page"), query.get("limit")];
   if (page === null || limit === null) return { page: "absent", limit: "absent" };
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));

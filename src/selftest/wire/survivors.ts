@@ -108,7 +108,7 @@ export interface WireSummary {
   readonly byCondition: readonly ClassRow[];
   readonly byMutation: readonly ClassRow[];
   readonly killedPercent: number | null;
-  /** Like `killedPercent`, of the mutants with an extra condition, such as a long body or every third request. */
+  /** Like `killedPercent`, but only for mutants with an extra condition, e.g. a long body or every third request. */
   readonly killedPercentOfExtraProperties: number | null;
   readonly unexplained: number;
 }

@@ -13,8 +13,14 @@ import type { Worker } from "node:worker_threads";
 import { startWorker } from "../../base/spawn-module.ts";
 
 /**
- * `killed`: an illegal mutant makes a must clause fail. `flagged`: a legal mutant makes a must or should clause fail.
- * `broken`: the trial failed, or checks fail even without the mutant.
+ * The result of trying a mutant.
+ *
+ * - `killed`: an illegal mutant makes a must clause fail.
+ * - `survived`: an illegal mutant changes responses, but no must clause fails.
+ * - `not visited`: an illegal mutant changes no response of the run.
+ * - `passed`: a legal mutant makes no must or should clause fail.
+ * - `flagged`: a legal mutant makes a must or should clause fail.
+ * - `broken`: the trial failed, or checks fail even without the mutant.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
@@ -30,22 +36,22 @@ export interface WireTrial {
 
 interface RunOutcome {
   readonly changed: number;
-  /** Failure texts of `must` checks, by check id. */
+  /** Failure text of each failed `must` check, by check id. */
   readonly musts: ReadonlyMap<string, string>;
-  /** Failure text of each failed `should` check, by check. */
+  /** Failure text of each failed `should` check, by check id. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. After a failure, runs the same checks without the mutant, as a comparison. */
+/** Tries mutants. If a check fails, runs the same checks without the mutant for comparison. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
 
 export function mutantTester(profile: Profile): MutantTester {
   const baselines = new Map<string, Promise<RunOutcome>>();
-  const baselineOf = (part: CheckSelection): Promise<RunOutcome> =>
-    getOrAdd(baselines, part.name, () => runSelection(part, null));
+  const baselineOf = (selection: CheckSelection): Promise<RunOutcome> =>
+    getOrAdd(baselines, selection.name, () => runSelection(selection, null));
   return {
     tryMutant: async (mutant) => {
       const startedMs = performance.now();
@@ -56,21 +62,19 @@ export function mutantTester(profile: Profile): MutantTester {
 }
 
 type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
-type BaselineOf = (part: CheckSelection) => Promise<RunOutcome>;
+type BaselineOf = (selection: CheckSelection) => Promise<RunOutcome>;
 
-/** Runs a few probes first, then more, until a clause fails. */
+/** Tries an illegal mutant: runs a few probes first, then more, until a must clause fails. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];
-  const parts = instances === null ? [] : selectionsFor(instances, profile);
-  for (const part of parts) {
-    const outcome = await runSelection(part, changeOf(mutant));
+  const selections = instances === null ? [] : selectionsFor(instances, profile);
+  for (const selection of selections) {
+    const outcome = await runSelection(selection, changeOf(mutant));
     runs += 1;
     changed += outcome.changed;
-    const red = outcome.errors.length > 0 ? [] : [...outcome.musts].filter(() => outcome.changed > 0);
-    if (red.length > 0) {
-      const before = await baselineOf(part);
-      const own = red.filter(([id]) => !before.musts.has(id));
+    if (outcome.errors.length === 0 && outcome.changed > 0 && outcome.musts.size > 0) {
+      const before = await baselineOf(selection);
       if (before.musts.size > 0 || before.errors.length > 0)
         return {
           status: "broken",
@@ -78,9 +82,9 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
           runs,
           said: [`red without the change: ${[...before.musts.keys(), ...before.errors].join(", ")}`],
         };
-      return { status: "killed", changed, runs, said: own.map(([, text]) => text) };
+      return { status: "killed", changed, runs, said: [...outcome.musts.values()] };
     }
-    if (part === parts.at(-1) && outcome.errors.length > 0)
+    if (selection === selections.at(-1) && outcome.errors.length > 0)
       return { status: "broken", changed, runs, said: outcome.errors };
   }
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
@@ -89,11 +93,11 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
-  const part = legalSelectionFor(instances, profile);
-  const outcome = await runSelection(part, changeOf(mutant));
+  const selection = legalSelectionFor(instances, profile);
+  const outcome = await runSelection(selection, changeOf(mutant));
   const said = [...outcome.musts.values(), ...outcome.shoulds.values(), ...outcome.errors];
   if (said.length === 0) return { status: "passed", changed: outcome.changed, runs: 1, said };
-  const before = await baselineOf(part);
+  const before = await baselineOf(selection);
   const isRedBefore = before.musts.size + before.shoulds.size + before.errors.length > 0;
   return { status: isRedBefore ? "broken" : "flagged", changed: outcome.changed, runs: 1, said };
 }
@@ -113,11 +117,11 @@ export function instancesMeeting(mutant: WireMutant, { requests }: Profile): rea
   return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
 }
 
-async function runSelection(part: CheckSelection, change: ProxyChange | null): Promise<RunOutcome> {
+async function runSelection(selection: CheckSelection, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
   try {
-    const result = await runUnbounded(proxy.target, part.suites, { deadlines: shortDeadlines });
+    const result = await runUnbounded(proxy.target, selection.suites, { deadlines: shortDeadlines });
     return { changed: proxy.counts.changed, ...redOf(result) };
   } finally {
     await proxy.close();
@@ -127,7 +131,7 @@ async function runSelection(part: CheckSelection, change: ProxyChange | null): P
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The run stopped early, for example because every key was refused. A mutant that stops the run is noticed.
+    // The run stopped early, for example because every key was refused. A mutant that stops the run counts as noticed.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const found = (kind: Judgement["finding"]["kind"]) =>
     result.judgements.filter(({ finding }) => finding.kind === kind);
@@ -150,8 +154,8 @@ export interface WorkerData {
 }
 
 /**
- * Asks a worker thread to try a mutant, by the mutant's number. Threads cannot receive mutants, because mutants contain
- * functions.
+ * A message that asks a worker thread to try the mutant with this number. Threads cannot receive mutants, because
+ * mutants contain functions.
  */
 export interface MutantRequest {
   readonly number: number;
@@ -167,7 +171,7 @@ interface WireSelection {
 /** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/** Tries a seed's mutants in worker threads, and returns the trials in order. */
+/** Tries a seed's mutants in worker threads, and returns the trials in the order of their numbers. */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

@@ -13,7 +13,7 @@ port.on("message", ({ number }: MutantRequest) => {
   tester.tryMutant(drawMutant(seed, number)).then(
     ({ status, changed, said, runs, ms }) =>
       port.postMessage({ number, status, changed, said, runs, ms } satisfies MutantResult),
-    // An error here is not a result of the mutant, so the whole selftest ends.
+    // A thrown error is a bug of the harness, not a result of the mutant. It ends the whole selftest.
     (error: unknown) => {
       throw error;
     },

@@ -21,7 +21,7 @@ import {
 import type { DimensionValues, PrescribedResponse, WireResponse } from "../dimensions.ts";
 import { isPrescribed, isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
+const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, "an object": { text: "seven" } },
   integer: { "a string": "7", "a fraction": 7.5 },
   number: { "a string": "7", true: true },
@@ -44,7 +44,10 @@ export interface FieldChange {
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
-/** The longest plausible duration in seconds. A larger value must be in a wrong unit. */
+/**
+ * A change from seconds to milliseconds applies only if the result exceeds this. A smaller result could be a correct
+ * number of seconds.
+ */
 const maxPlausibleSeconds = 100;
 
 export function fieldChanges(row: FieldRow): FieldChange[] {
@@ -122,8 +125,8 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
 };
 
 /**
- * Endpoints for which `publishedEndpoints` lists the status. For 404 and 500, only those whose error the document
- * describes.
+ * Returns the endpoints for which the document lists the status. For 404 and 500, returns only the endpoints for which
+ * the document also describes the error.
  */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {

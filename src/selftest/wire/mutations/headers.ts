@@ -87,7 +87,7 @@ const headerValueRows: readonly HeaderRow[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** The document does not mention status 403. */
+/** Whether the document describes responses with this status. The document does not mention 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegalMutation = (

@@ -11,7 +11,7 @@ import type {
 
 /** The server behind the proxy. Some mutations send additional requests to this server. */
 export interface Upstream {
-  readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
+  readonly resend: (changes: { readonly key?: string; readonly path?: string }) => Promise<WireResponse>;
   readonly read: (path: string) => Promise<WireResponse>;
   /** The path of the client's request, with its query string. */
   readonly path: string;
@@ -21,11 +21,11 @@ export interface Upstream {
 /** Returns the events that replace an event of a stream. `null` stands for the end of the stream. */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
-/** How a mutation changes a response. `of` returns `null` if the response has nothing to change. */
-export type MutationChange =
+/** The change that a mutation makes to a response. `of` returns `null` if the response has nothing to change. */
+type MutationChange =
   | { readonly kind: "head"; readonly of: (head: WireHead, traits: RequestTraits) => WireHead | null }
   | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }
-  /** `begin` is called for each stream. It returns the function that changes the events of that stream. */
+  /** `begin` is called once for each stream, and returns the function that changes the stream's events. */
   | { readonly kind: "events"; readonly begin: () => EventChange }
   /** `of` changes a stream's text, one network piece at a time. A piece can end within an event. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
@@ -34,8 +34,8 @@ export type MutationChange =
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
   /**
-   * `of` delays the response or sends an extra request. The response itself is not changed. Resolves to whether the
-   * mutation took effect: `false` if the extra request fails.
+   * `of` delays the response or sends an extra request. The response itself is not changed. `of` resolves to `false` if
+   * the extra request failed, so that the mutation had no effect.
    */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
@@ -56,7 +56,7 @@ export interface Mutation {
 
 type Optional = "breaks" | "requires" | "excludes" | "appliesTo" | "prescribed";
 
-/** Creates a mutation. By default, it is legal and changes every response. */
+/** Creates a mutation. By default, the mutation is legal and changes every response. */
 export const mutation = (given: Omit<Mutation, Optional> & Partial<Pick<Mutation, Optional>>): Mutation => ({
   breaks: [],
   requires: {},
@@ -88,7 +88,10 @@ function eventIn(block: string): WireEvent | null {
   return data.length === 0 ? null : { name: valuesOf("event").at(-1) ?? "message", data: data.join("\n") };
 }
 
-/** Makes a function that changes each event of a stream. Call it with each chunk, and finally with `null`. */
+/**
+ * Creates a function that changes each event of a stream. Call the function with each piece of the stream's text, and
+ * finally with `null`.
+ */
 export function eventRewriter(change: EventChange): (text: string | null) => string {
   let left = "";
   return (text) => {

@@ -17,8 +17,8 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
 /**
- * Makes a mutation that sends a refused request again, with an unrestricted key. `choose` returns the response that the
- * client gets.
+ * Creates a mutation that sends a refused request again, with an unrestricted key. `choose` returns the client's
+ * response; `null` stands for the original refusal.
  */
 const letPass = (
   what: string,
@@ -118,8 +118,8 @@ const chargeMutation = (
     endpoints,
     prescribed: "success",
     breaks,
-    // If a limit is used up, the read of `/usage` can get 429. Checks can ascribe a charge during a key's first two
-    // requests to another client.
+    // Charges twice by reading `/usage`. Excludes used-up limits, where this read would get 429. Excludes a key's first
+    // two requests, whose double charge a check can ascribe to another client.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     appliesTo: (traits) => traits.hasTierKey && isSuccess(traits),
     change: { kind: "besides", of: async (_, { read }) => isSuccess(await read("/usage")) },
@@ -152,8 +152,8 @@ const pageMutations: readonly Mutation[] = [
     endpoints: ["list"],
     prescribed: "success",
     breaks: ["LST-6"],
-    // Without `limit`, the server chooses the page size. The probe `keysFirstUsed` sends a key's first two requests
-    // without `limit`.
+    // Excludes requests without `limit`, because the server then chooses the page size. A key's first two requests have
+    // no `limit` either (see the probe `keysFirstUsed`).
     excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {

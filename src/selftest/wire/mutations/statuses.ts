@@ -26,7 +26,9 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/** Endpoints at which a valid request must get 200. For others, the document leaves the status or method open. */
+/**
+ * Endpoints at which a valid request must get 200. For other endpoints, the document leaves the status or method open.
+ */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
@@ -133,7 +135,7 @@ const otherCode = (
 
 const missingQuery: DimensionValues = { body: "without query" };
 
-/** Mutations that give an invalid key the error code of another kind of invalid key. */
+/** Mutations that answer an invalid key with a wrong error code, e.g. an expired key with `INVALID_API_KEY`. */
 const wrongKeyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", endpointNames, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),

@@ -30,10 +30,10 @@ const agentsWithout = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Creates an illegal mutation of streams. If `changed` is `chunk` or `done`, excludes agents that never send this
+ * Creates a mutation of a stream's events. If `changed` is `chunk` or `done`, excludes agents that never send this
  * event.
  */
-const illegalMutation = (
+const eventMutation = (
   group: string,
   description: string,
   breaks: readonly ClauseId[],
@@ -73,10 +73,10 @@ const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","inde
 const replaceEvents = (
   matches: (event: WireEvent) => boolean,
   replacements: (event: WireEvent) => readonly WireEvent[],
-  isOfFirst = false,
+  onlyFirst = false,
 ): (() => EventChange) =>
   changeEvents((event, earlier) =>
-    matches(event) && (!isOfFirst || isFirst(event, earlier)) ? replacements(event) : [event],
+    matches(event) && (!onlyFirst || isFirst(event, earlier)) ? replacements(event) : [event],
   );
 
 const isNamed =
@@ -114,9 +114,9 @@ const sequenceMutations: readonly Mutation[] = (
         ] as const,
     ),
   ] as const
-).map(([group, description, clause, begin, changed]) => illegalMutation(group, description, [clause], begin, changed));
+).map(([group, description, clause, begin, changed]) => eventMutation(group, description, [clause], begin, changed));
 
-const changeFirstField = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
+const changeEventField = (name: string, path: string, to: FieldChange["to"], onlyFirst: boolean): (() => EventChange) =>
   replaceEvents(
     isNamed(name),
     (event) => {
@@ -127,7 +127,7 @@ const changeFirstField = (name: string, path: string, to: FieldChange["to"], isO
         ? [event]
         : [{ ...event, data: jsonText(replaceAt(data, steps, changed.value)) }];
     },
-    !isOfAll,
+    onlyFirst,
   );
 
 const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
@@ -138,11 +138,11 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
     fieldChanges(row)
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
       .map(({ class: group, what, breaks, requires, to }) => ({
-        ...illegalMutation(
+        ...eventMutation(
           group,
           `${what} of \`${event}\``,
           breaks,
-          changeFirstField(event, row.path, to, breaks.length === 0),
+          changeEventField(event, row.path, to, breaks.length > 0),
           event,
         ),
         // Only failing agents send `error` events, and only overloaded agents send `retry_after`.
@@ -161,7 +161,7 @@ export const streamMutations: readonly Mutation[] = [
   legalTextMutation("comments between the events", (text) => text.replaceAll("event:", ": keep-alive\n\nevent:")),
   legalTextMutation("lines that end with CRLF", (text) => text.replaceAll("\n", "\r\n")),
   legalTextMutation("`id:` and `retry:` fields", (text) => text.replaceAll("event:", "id: 7\nretry: 1000\nevent:")),
-  illegalMutation(
+  eventMutation(
     "legal: streams",
     "unknown fields in the data",
     [],

@@ -1,15 +1,15 @@
-/** All requirement sets, the oldest first; each set contains all earlier ones. */
+/** All requirement sets, the oldest first. Each set contains all earlier sets. */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The default requirement set for servers: the last one that added a requirement for servers. */
+/** The default requirement set for servers: the last set that added a requirement for servers. */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The newest requirement set. Only this set judges clients, webhook receivers and configuration files. */
+/** The newest requirement set. Clients, webhook receivers and configuration files are always judged by this set. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The requirement set of saved files that name none: they are older than the second set. */
+/** The oldest requirement set. A saved file that names no set was written when this was the only set. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
@@ -32,13 +32,13 @@ export const laterSet = (one: RequirementSet, other: RequirementSet): Requiremen
   countsIn(one, other) ? other : one;
 
 /**
- * How binding a clause is.
+ * The binding force of a clause.
  *
- * - `must`: the document states it; a breach fails the run.
- * - `should`: the document advises it; a breach is a warning.
- * - `advisory`: not stated, but any other behaviour would surprise; a breach is a note.
- * - `gap`: left open by the document; observed, never judged.
- * - `policy`: a promise that no request can test.
+ * - `must`: the document requires the behaviour; a breach fails the run.
+ * - `should`: the document advises the behaviour; a breach is a warning.
+ * - `advisory`: the document does not state the behaviour, but any other would surprise; a breach is a note.
+ * - `gap`: the document leaves the behaviour open; it is observed and never judged.
+ * - `policy`: the clause is a promise that no request can test.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
@@ -55,9 +55,9 @@ export const parties = ["server", "client", "receiver", "file", "people"] as con
 
 export type Party = (typeof parties)[number];
 
-/** One statement of the interface document. Its id is never reused or renumbered. */
+/** One statement of the interface document. The id of a clause is never reused or renumbered. */
 export interface Clause {
-  /** The heading under which the document states the clause, and the number of the item, if it has one. */
+  /** The document heading of the clause, followed by the number of a numbered item, e.g. `Authentication 3`. */
   readonly section: string;
   readonly level: Level;
   readonly party: Party;

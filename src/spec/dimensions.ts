@@ -75,7 +75,7 @@ export const dimensions = {
 >;
 
 export type Dimension = keyof typeof dimensions;
-export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
+type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
 
 /** The state of a key after the run has used up one of its limits. For example, `hour used up`. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
@@ -90,14 +90,12 @@ export interface Exclusion {
   readonly because: string;
 }
 
-const ofAgents = ["invoke", "stream", "health"] as const satisfies readonly EndpointName[];
-const ofQueries = ["invoke", "stream"] as const satisfies readonly EndpointName[];
+const endpointsWithAgent = ["invoke", "stream", "health"] as const satisfies readonly EndpointName[];
+const endpointsWithQuery = ["invoke", "stream"] as const satisfies readonly EndpointName[];
 export const creatingEndpoints = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
 const allExcept = <T extends string>(of: readonly T[], but: readonly T[]): T[] =>
   of.filter((each) => !but.includes(each));
 const endpointsExcept = (endpoints: readonly EndpointName[]): EndpointName[] => allExcept(endpointNames, endpoints);
-const refusedKeys = dimensions.key.refused;
-const usedUpStates = dimensions.state.refused;
 const validBodies = ["valid", "spelled otherwise"] as const;
 const queryDimensions = [
   "session",
@@ -117,8 +115,12 @@ const valuesOtherThanNone = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, allExcept<string>(dimensions[name].values, ["none"])]));
 
 export const exclusions: readonly Exclusion[] = [
-  { when: { endpoint: endpointsExcept(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
-  { when: { endpoint: ofAgents }, only: valuesOtherThanNone(["agent"]), because: "the path names an agent" },
+  {
+    when: { endpoint: endpointsExcept(endpointsWithAgent) },
+    only: { agent: ["none"] },
+    because: "the path names no agent",
+  },
+  { when: { endpoint: endpointsWithAgent }, only: valuesOtherThanNone(["agent"]), because: "the path names an agent" },
   { when: { endpoint: endpointsExcept(postEndpoints) }, only: { body: ["none"] }, because: "a GET has no body" },
   { when: { method: ["other"] }, only: { body: ["none"] }, because: "another method has no documented body" },
   {
@@ -127,7 +129,7 @@ export const exclusions: readonly Exclusion[] = [
     because: "a POST has a body, or lacks it",
   },
   {
-    when: { endpoint: endpointsExcept(ofQueries) },
+    when: { endpoint: endpointsExcept(endpointsWithQuery) },
     only: onlyValuesIn(queryDimensions, "none"),
     because: "only invoke and stream take these fields",
   },
@@ -137,12 +139,12 @@ export const exclusions: readonly Exclusion[] = [
     because: "the body has no fields",
   },
   {
-    when: { endpoint: ofQueries, body: validBodies },
+    when: { endpoint: endpointsWithQuery, body: validBodies },
     only: valuesOtherThanNone(queryDimensions),
     because: "the body has a query, and each other field or not",
   },
   {
-    when: { endpoint: ofQueries, body: ["without query", "query of another type"] },
+    when: { endpoint: endpointsWithQuery, body: ["without query", "query of another type"] },
     only: { ...valuesOtherThanNone(optionalFields), query: ["none"] },
     because: "the body has no query that is a text",
   },
@@ -153,7 +155,7 @@ export const exclusions: readonly Exclusion[] = [
   },
   {
     when: { endpoint: creatingEndpoints, body: ["valid"] },
-    only: { key: refusedKeys },
+    only: { key: rejectedKeys },
     because: "the interface cannot delete what a valid body creates",
   },
   {
@@ -169,7 +171,7 @@ export const exclusions: readonly Exclusion[] = [
   { when: { method: ["other"] }, only: onlyValuesIn(listDimensions, "none"), because: "another method has no pages" },
   { when: { page: ["absent"] }, only: { limit: ["absent"] }, because: "both are left out together" },
   { when: { limit: ["absent"] }, only: { page: ["absent", "none"] }, because: "both are left out together" },
-  { when: { key: refusedKeys }, only: { state: ["fresh"] }, because: "a key that is refused has no state" },
+  { when: { key: rejectedKeys }, only: { state: ["fresh"] }, because: "a key that is refused has no state" },
   {
     when: { key: ["read-only", "one agent"] },
     only: { state: ["fresh"] },
@@ -178,11 +180,11 @@ export const exclusions: readonly Exclusion[] = [
   { when: { state: ["tokens spent"] }, only: { key: ["near quota"] }, because: "only a few tokens can be spent" },
   { when: { key: ["near quota"] }, only: { state: ["tokens spent"] }, because: "its tokens are spent first" },
   {
-    when: { state: usedUpStates },
+    when: { state: exhaustedStates },
     only: { agent: ["none", "answering", "streaming", "failing", "degraded", "unhealthy", "unknown"] },
     because: "a request that is admitted all the same must end soon",
   },
-  { when: { state: usedUpStates }, only: { method: ["documented"] }, because: "another method may count or not" },
+  { when: { state: exhaustedStates }, only: { method: ["documented"] }, because: "another method may count or not" },
   {
     when: { agent: ["slow", "timingOut", "failing", "failingInStream", "overloaded", "degraded", "unhealthy"] },
     only: { ...onlyValuesIn(optionalFields, "none", "absent"), query: ["none", "plain"] },

@@ -13,7 +13,7 @@ export type FieldType =
   | "UTC timestamp"
   | "operation path";
 
-export type Unit = "seconds" | "milliseconds" | "percent";
+type Unit = "seconds" | "milliseconds" | "percent";
 
 /** Splits a path into steps: a name, `[]` for each item of an array, or `*` for each value of a map. */
 export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");

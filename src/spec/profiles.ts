@@ -65,7 +65,7 @@ export const profiles: Readonly<Record<Profile, ProfileContent>> = {
   limits: {
     summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
     sections: ["Limits", "Endpoints / 9. Read key usage"],
-    // A limit must refuse a request before these clauses can be tested.
+    // Most of these clauses can be tested only once a limit has refused a request.
     clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
     sources: ["keyUsage"],
   },

@@ -67,11 +67,11 @@ export const relations: readonly Check[] = [
   ...identityRelations,
 ];
 
-const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
+const clausePrefixOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
 const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
-  const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
+  const own = first === undefined ? [] : relations.filter((each) => clausePrefixOf(each) === clausePrefixOf(first));
   return { title, checks: [...checks, ...own] };
 };
 

@@ -1,9 +1,9 @@
 import type { ClauseId } from "../clauses.ts";
 
 /**
- * Explains why a `must` or `should` clause follows from the document, although no single sentence states the clause.
+ * The reason why a `must` or `should` clause follows from the document, although no single sentence states the clause.
  */
-export interface Derivation {
+interface Derivation {
   /** Places in the document that imply the clause: headings or numbered items, e.g. `Events / Webhook events`. */
   readonly from: readonly [string, ...string[]];
   readonly because: string;

@@ -1,6 +1,6 @@
 import { type Section, stated, withoutClause } from "./item.ts";
 
-/** The part "Endpoints" of the document, from the common rules to the list of agents. */
+/** Sections of the document's part "Endpoints", from the common request rules to the list of agents. */
 export const agentEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / Common request rules",
@@ -93,7 +93,7 @@ export const agentEndpointSections: readonly Section[] = [
   },
 ];
 
-/** Sections of the document's part "Endpoints": those from usage to batch submission. */
+/** Sections of the document's part "Endpoints", from reading usage to the other endpoints. */
 export const accountEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / 5. Read usage",

@@ -47,7 +47,7 @@ const fractionalAlertCreated = probeIfManyRequests(
   },
 );
 
-/** Runs after the alert with a fraction. Its success shows that the key can have another alert. */
+/** Creates a further alert, with a whole threshold. A success shows that the key may have several alerts. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.1" },
@@ -93,7 +93,7 @@ const alertCreatedAtSameAddress = probeIfManyRequests(
   },
 );
 
-/** Judges only crashes (500), because a target may refuse a second alert with the same address. */
+/** Only a crash (500) is a breach, because a target may refuse a second alert with the same `webhook_url`. */
 function judgeSameAddress(alert: AlertRepeated | null): Finding<never> {
   if (alert === null) return inapplicable("no alert was created with the key, or the key has few requests a minute");
   const { first, again } = alert;

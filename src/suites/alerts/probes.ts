@@ -17,8 +17,11 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** The result of trying to raise usage above the threshold. `out of time`: the time limit of the run was reached. */
-export type Crossing =
+/**
+ * The result of trying to raise a key's usage above the alert's threshold. `out of time`: the run may wait no longer
+ * for the key's limits.
+ */
+type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
   | { readonly kind: "out of time" };
@@ -37,8 +40,9 @@ export interface AlertCrossingEvidence {
   readonly unreached: string | null;
 }
 
+/** Maximum number of requests that the probe sends to cross the threshold of an alert. */
 const maxRequests = 60;
-const maxOnTestClock = 200;
+const maxRequestsOnTestClock = 200;
 /**
  * Pause after which the limit per minute counts no earlier requests. `advanced` (test clock) also covers limiters that
  * count the previous minute.
@@ -149,7 +153,7 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
  * Requests that a key has used in a window: at least `min`, at most `max`. If the target reports the number, both are
  * equal.
  */
-export interface WindowUse {
+interface WindowUse {
   readonly limit: number;
   readonly min: number;
   readonly max: number;
@@ -165,8 +169,8 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // Some targets use the sum of `perMinute` and `burst` as limit. Exceeding the sum takes too long without a test
-  // clock.
+  // Some targets use the sum of `perMinute` and `burst` as limit. Without a test clock, it takes too long to exceed the
+  // sum.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -216,8 +220,8 @@ async function crossThreshold(
   start: readonly WindowUse[],
 ): Promise<Crossing> {
   const sinceMs = context.time.now();
-  const max = context.time.canAdvance ? maxOnTestClock : maxRequests;
-  let windows = start.map((each) => ({ ...each, min: Math.min(each.min, each.max) }));
+  const max = context.time.canAdvance ? maxRequestsOnTestClock : maxRequests;
+  let windows = start;
   let readsCount = true;
   for (let sent = 0; sent <= max; sent++) {
     const missing = requestsAbove(threshold, windows);
@@ -245,7 +249,10 @@ const advancedWaitMs = 1000;
  * only every few minutes.
  */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Without a test clock, the harness waits in these steps. Some targets check alerts only once a minute. */
+/**
+ * Further waits for an alert without a test clock. With `realWaitMs` they exceed a minute, because some targets check
+ * alerts only once a minute.
+ */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {

@@ -145,8 +145,8 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
 }
 
 /**
- * Creates an AUTH-8 check: every endpoint responds 401 to this kind of key. Judges nothing unless the first conclusive
- * response is a 401.
+ * Creates an AUTH-8 check: every endpoint responds 401 to this kind of key. The check judges only if the first
+ * conclusive response is a 401.
  */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
@@ -156,7 +156,7 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
     expected: () => "401 on every endpoint",
     judged: (evidence) =>
       isFirstRejected(evidence, kind)
-        ? // AUTH-3 judges the code.
+        ? // Any 401 is correct here, because AUTH-3 judges its error code.
           judgeInvalidKey(evidence, kind, (request) => (got401(request) ? "correct" : "violation"))
         : [],
     alsoRequire: ({ unauthenticated, all }, correct) =>

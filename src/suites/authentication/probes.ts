@@ -72,8 +72,8 @@ export interface UnauthenticatedRequests extends KeyRequests {
 }
 
 /**
- * Endpoints to try with an altered key if the main key's limit is low. For a kind that is missing here, the probe tries
- * only `health`.
+ * Endpoints to try with an altered key if the main key's limit is low. With a kind of key that is missing here, the
+ * probe tries only `health`.
  */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
@@ -83,8 +83,8 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
 const minPerMinuteForAllEndpoints = 100;
 
 /**
- * Sends requests without a valid key to every endpoint. The stage is late, because the requests use webhooks and
- * operations of earlier probes.
+ * Sends requests without a valid key to every endpoint. Runs late, because the requests use webhooks and operations of
+ * earlier probes.
  */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",

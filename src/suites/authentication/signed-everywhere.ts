@@ -25,7 +25,7 @@ const isRefused = (exchange: Exchange): boolean => hasStatus(exchange, 401, 403)
 /** A body without the required fields, so that no request creates a webhook, alert or batch. */
 const emptyBody = "{}";
 
-export const signedEverywhere = probeIfManyRequests(
+const signedEverywhere = probeIfManyRequests(
   "a signed request is sent to every other endpoint, and by a path with an encoded letter",
   { needs: ["signing", "agents.answering"], requests: 8, executions: 1, stage: "exclusive", since },
   async (context): Promise<SignedEverywhere> => {

@@ -17,8 +17,11 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 
-/** A signed invoke request. A server that re-serializes the JSON before verification rejects the signature. */
-export interface SignedInvoke {
+/**
+ * A signed invoke request with an unusual body. A server that re-serializes the JSON before verification wrongly
+ * rejects the signature.
+ */
+interface SignedInvoke {
   /** The signed request; `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
   /** An unsigned copy of the request `posted`. It is `null` if `posted` succeeded or was not sent. */
@@ -183,7 +186,10 @@ const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? n
 /** Whether a response shows the target's time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/** Whether the key of a signed request may have no access. The unsigned request was sent with another key. */
+/**
+ * Whether a signed request may be refused because its key has no access, and not for its signature. Only possible if
+ * the unsigned request used another key.
+ */
 export const mayBeForbidden = (signed: Exchange, plain: Exchange): boolean =>
   hasStatus(signed, 403, 404) && signed.key !== plain.key;
 
@@ -252,7 +258,7 @@ export const signingChecks = [
   }),
 ];
 
-export interface SignableRequest {
+interface SignableRequest {
   readonly method: string;
   /** The percent-encoded path, with or without the query string (AUTH-10 allows both). */
   readonly path: string;

@@ -23,7 +23,7 @@ const unusualKeys = {
 
 type UnusualKey = keyof typeof unusualKeys;
 
-/** RFC 6750, section 2.1, forbids `'` and `%` in a key. Therefore, a server is allowed to call the header malformed. */
+/** RFC 6750, section 2.1, forbids `'` and `%` in a key. Therefore, a server is allowed to answer 400 to these keys. */
 const mayBeMalformed: readonly UnusualKey[] = ["with an apostrophe", "with a percent-encoded NUL"];
 
 interface UnusualKeysSent {

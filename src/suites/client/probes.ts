@@ -58,7 +58,7 @@ export interface PlainAndTroubledRuns {
 
 export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;
 
-/** How a request failed, from the client's view. `stream cut`: the stream ended without `done` or `error`. */
+/** The failure of a request as the client sees it. `stream cut`: the stream ended without `done` or `error`. */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
@@ -66,7 +66,7 @@ export interface Failure {
   readonly fromMs: number;
 }
 
-/** Returns how a request failed; `null` for a success, a 4xx other than 429, or a client that disconnected. */
+/** Returns the failure of a request; `null` for a success, a 4xx other than 429, or a client that disconnected. */
 export function failureOf(call: SignedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
@@ -97,7 +97,7 @@ export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.
 
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
-  /** How often the client sends this request when no error occurs. */
+  /** Number of times that the client sends this request if the server injects no errors. At least 1. */
   readonly planned: number;
   readonly repeats: number;
   readonly run: JudgedRun;

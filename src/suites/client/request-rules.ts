@@ -53,18 +53,13 @@ const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??
   problemOfFields(isObject(body) ? body["parameters"] : null, parameterFields, "parameters.");
 
-const problemOfCreation =
-  (fields: Fields) =>
-  (body: unknown): string | null =>
-    isObject(body) ? problemOfFields(body, fields) : "a body that is no object";
-
-const problemOfWebhook = problemOfCreation(webhookFields);
-const problemOfAlert = problemOfCreation(alertFields);
+const problemOfCreation = (body: unknown, fields: Fields): string | null =>
+  isObject(body) ? problemOfFields(body, fields) : "a body that is no object";
 
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Whether every violation is a breach. If absent, a violation is a note unless the run is strict. */
+  /** Whether every violation is a breach. If absent, a violation is a breach in a strict run, and otherwise a note. */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, or `null`. `undefined` means that the rule does not cover the request. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
@@ -234,8 +229,8 @@ export const requestRules = {
     problemOf: (call) => {
       const [endpoint, body] = [endpointOf(call), bodyOf(call)];
       if (body === undefined) return undefined;
-      if (endpoint === "webhooks") return problemOfWebhook(body);
-      return endpoint === "alerts" ? problemOfAlert(body) : undefined;
+      if (endpoint === "webhooks") return problemOfCreation(body, webhookFields);
+      return endpoint === "alerts" ? problemOfCreation(body, alertFields) : undefined;
     },
   },
 } as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;

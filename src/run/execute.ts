@@ -11,7 +11,7 @@ import { buildSchedule } from "./plan/schedule.ts";
 import { type RunClock, withReservedWait } from "./time/run-clock.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
-/** After this many interruptions by outages, a probe does not run again. */
+/** Number of interruptions by outages after which a probe is not repeated. */
 const maxInterruptions = 2;
 
 function trackInterruptions(outages: OutageMonitor) {
@@ -27,10 +27,13 @@ function trackInterruptions(outages: OutageMonitor) {
 
   return {
     begin: (each: PlannedProbe): void => void begunAt.set(each, outages.count()),
-    /** Returns the final result of a probe that has ended; `null` if the probe must run again. */
+    /**
+     * Returns the final result of a probe that has ended; `null` if an outage interrupted the probe and it must run
+     * again.
+     */
     resultOf: (each: PlannedProbe, result: ProbeRunResult): ProbeRunResult | null => {
-      // Probes of the stage `review` only read recorded evidence, which an outage does not change.
-      if (begunAt.get(each) === outages.count() || each.skip !== null || each.probe.stage === "review") return result;
+      // Probes of the stage `review` read recorded evidence, which an outage does not change.
+      if (begunAt.get(each) === outages.count() || each.skip !== null || isReview(each)) return result;
       if (outages.isDead()) return lost();
       const count = (counts.get(each) ?? 0) + 1;
       counts.set(each, count);
@@ -46,8 +49,8 @@ function trackInterruptions(outages: OutageMonitor) {
     takeNextToRerun: (): PlannedProbe | undefined => waiting.shift(),
     lostResult: lost,
     /**
-     * Returns the `isJudgedLater` probes that an outage has affected, e.g. by preventing webhook retries. These probes
-     * must run again.
+     * Returns the `isJudgedLater` probes that must run again, because an outage began after them. For example, the
+     * outage may have prevented webhook retries.
      */
     outdated: (runs: Iterable<ProbeRun>): PlannedProbe[] =>
       [...runs].flatMap(({ planned, result }) =>
@@ -76,7 +79,7 @@ interface ExecutionContext
 
 const maxConcurrentProbes = 16;
 
-/** Runs the planned probes stage by stage. Whatever the target does, the promise never rejects. */
+/** Runs the planned probes stage by stage. The promise never rejects, whatever the target does. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
   const receiverFor = receiverByAttempt(context.receiver, ({ probe }: PlannedProbe) => probe.since);
   const ended = new Map<PlannedProbe, ProbeRun>();
@@ -132,7 +135,10 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Repeats a probe that an outage interrupted, because later probes may need the objects that it creates. */
+  /**
+   * Runs a probe, and repeats it at once if an outage interrupts it. Later probes may need objects that the probe
+   * creates.
+   */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
@@ -147,9 +153,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     await rerunInterrupted();
   };
 
-  const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
-  const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
-  for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
+  const { time } = context;
+  for (const { probes, mode, reserving } of buildSchedule(planned, { ...context, canAdvance: time.canAdvance })) {
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
@@ -170,7 +175,7 @@ const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
 /**
- * Runs probes on a shared test clock. A probe's deadline grows with the number of probes, because probes wait for each
+ * Runs probes that share a test clock. A probe's deadline grows with the number of probes, because probes wait for each
  * other.
  */
 function runOnSharedClock(
@@ -226,7 +231,7 @@ function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecu
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }
 
-/** Runs probes concurrently. Probes that share a key run one after the other, in their order. */
+/** Runs probes concurrently, but probes that share a key one after the other, in their order. */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

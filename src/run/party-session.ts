@@ -3,18 +3,18 @@ import type { CommandRun } from "../evidence/client-call.ts";
 import type { WebhookEvent } from "../spec/events-and-errors.ts";
 import type { Pace } from "../wire/transport.ts";
 
-/** Runs the client under test against the reference server. */
+/** A session in which the client under test sends requests to the reference server. */
 export interface ClientSession {
-  /** The secret with which the client signs its requests, if it signs them. */
+  /** The secret with which the client signs its requests, if the client signs them. */
   readonly signingSecret: string;
   /** Whether every wrong request of the client is a breach. If `false`, most wrong requests are only noted. */
   readonly isStrict: boolean;
   /**
-   * Runs the client's command against a server without faults. Throws `TargetUnavailable` if the command fails or sends
-   * nothing.
+   * Runs the client's command while the server injects no errors. Throws `TargetUnavailable` if the command fails or
+   * sends nothing.
    */
   readonly runPlainly: () => Promise<CommandRun>;
-  /** Runs the command until the server has injected each kind of error once. */
+  /** Runs the client's command repeatedly, until the server has injected each kind of error once. */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }
 
@@ -25,7 +25,7 @@ export interface OutgoingDelivery {
   readonly body: string;
   /** Headers of this delivery only, such as its signature. */
   readonly headers: readonly Header[];
-  /** How to send the body in pieces. Absent: the body is sent as a whole. */
+  /** Number of pieces in which the body is sent, and the pause between them. Absent: the body is sent as a whole. */
   readonly pace?: Pace;
 }
 

@@ -70,11 +70,11 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more GET requests to the agent list or the usage, if the target lacks the other. They show whether rate limits
+   * Two more GET requests to the agent list or to `/usage`, if the other path is missing. They show whether rate limits
    * count GET requests.
    */
   readonly again?: readonly Exchange[];
-  /** Health responses of the agents that discovery found. */
+  /** Exchanges of the health requests to the agents that discovery found. */
   readonly health: readonly Exchange[];
   /** Discovery's invoke of the agent that it chose; `null` if discovery sent no invoke. */
   readonly invoked: Exchange | null;
@@ -84,14 +84,24 @@ export interface TierProbeContext<N extends Need = never> extends ProbeContext<N
   readonly tested: TierUnderTest;
 }
 
-/** Objects that a probe leaves on the target for good: the interface cannot delete them. */
+/**
+ * Numbers of objects that a probe creates. The objects stay on the target, because the interface cannot delete them.
+ */
 export interface CreatedObjects {
   readonly webhooks?: number;
   readonly alerts?: number;
   readonly operations?: number;
 }
 
-/** How a probe waits if the target has no test clock. See `simulateWait` for each mode. */
+/**
+ * The waiting of a probe, if the target has no test clock.
+ *
+ * - `required`: waits `seconds`.
+ * - `since the start`: waits until `seconds` after the start of the run.
+ * - `optional`: waits `seconds` if the run has that much waiting time left.
+ * - `reserved`: uses up no waiting time, but is skipped if less than `seconds` of waiting time are left.
+ * - `until exhausted`: waits until `seconds` after the end of the probe `after`, or until no waiting time is left.
+ */
 export type WaitOptions = {
   readonly seconds: number | ((target: Target) => number);
 } & (
@@ -100,15 +110,15 @@ export type WaitOptions = {
 );
 
 interface ProbeTraits {
-  /** Number of requests that count toward the limits of the main key, or of the first key in `keys`. */
+  /** Number of requests that count toward the limits of the main key, or else of the first key in `keys`. */
   readonly requests: number | ((target: Target) => number);
   /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
   readonly executions?: number | ((target: Target) => number);
-  /** Waiting time that the probe needs, apart from waits for its key's rate limit. Default: none. */
+  /** Waiting time that the probe needs, in addition to waits for the rate limit of its key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key. A key that the probe needs, such as `keys.second`, is used in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, to judge how each endpoint then refuses requests. */
+  /** The limit that the probe uses up, e.g. `minute used up`. Other requests then show how each endpoint refuses. */
   readonly usesUp?: KeyState;
   /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;
@@ -118,18 +128,18 @@ interface ProbeTraits {
    */
   readonly countsRequests?: true;
   /**
-   * Whether the probe sends GETs that can count toward a rate limit. With a low limit, the probe runs before the limit
-   * tests.
+   * Whether the probe sends GET requests that may count toward a rate limit. If the main key has a low limit, the probe
+   * runs before the limit tests.
    */
   readonly countsTowardWindow?: true;
-  /** Whether checks also judge what happens after the probe, such as retries of a delivery. */
+  /** Whether checks also judge events after the end of the probe, such as retries of a delivery. */
   readonly isJudgedLater?: true;
 }
 
 interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest, target: Target) => number;
   readonly waitSeconds: (tested: TierUnderTest) => number;
-  /** Additional seconds for a second measurement, if the run has that much waiting time left. Default: 0. */
+  /** Additional seconds to wait for a second measurement, if the run has that much waiting time left. Default: 0. */
   readonly optionalWaitSeconds?: number;
   readonly usesUp?: KeyState;
   readonly window?: (tested: TierUnderTest) => number;
@@ -156,7 +166,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   readonly stage?: Stage;
   /** Whether the probe sends only GET requests. If so, the probe also runs in read-only mode. */
   readonly reads?: true;
-  /** Probes of the same stage that must run before this one, because they prepare the target. */
+  /** Probes of the same stage that prepare the target for this probe, and so must run earlier. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
   /** The objects that the probe creates if its key admits few requests a minute. Default: the same as `creates`. */
@@ -184,7 +194,7 @@ interface ProbeBase {
   readonly observe?: (session: ClientSession) => Promise<unknown>;
 }
 
-/** Sends requests to a target for one purpose, and returns evidence as plain JSON. */
+/** A probe sends requests to a target for one purpose, and returns evidence as plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
     | (ProbeTraits & { readonly per: "target"; readonly run: (context: ProbeContext<Need>) => Promise<E> })
@@ -241,7 +251,10 @@ export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender)
   deliver,
 });
 
-/** Creates a probe that runs the tested client's command. Client probes run one at a time, in the order of the plan. */
+/**
+ * Creates a probe that runs the command of the client under test. Such probes run one at a time, in the order of the
+ * plan.
+ */
 export const clientProbe = <E>(name: string, observe: (session: ClientSession) => Promise<E>): Probe<E> => ({
   ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
     Promise.reject(new Error(`the probe "${name}" judges a client, not a server`)),
@@ -256,7 +269,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested, target);
 }
 
-/** Returns about how many agent executions a probe causes, including failed ones. */
+/** Returns the approximate number of agent executions that a probe causes, including failed executions. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined)
     return planned.executions(tested, target);

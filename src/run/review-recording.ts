@@ -12,9 +12,9 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** Exchanges that another program recorded. For example, a browser saves them as a HAR file. */
+/** Exchanges that another program recorded. For example, a browser records a HAR file. */
 export interface RecordedTraffic {
-  /** The server and its keys. Keys that are not proven usable are marked as expired. */
+  /** The recorded server and its keys. A key counts as expired unless the recording proves that the key works. */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -25,7 +25,7 @@ export interface RecordedTraffic {
   readonly stopped: string | null;
 }
 
-/** Judges recorded traffic without sending anything. All probes of the suites must be of the stage `review`. */
+/** Judges recorded traffic without sending requests. All probes of the suites must be of the stage `review`. */
 export async function reviewRecording(traffic: RecordedTraffic, suites: readonly Suite[]): Promise<RunResult> {
   const exchanges = traffic.exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const maxClockMs = exchanges.reduce((max, { clockMs }) => Math.max(max, clockMs), 0);
@@ -74,8 +74,8 @@ const unusableClock: ClockControl = {
 };
 
 /**
- * A recording does not show whether the server restarted. `count` is therefore 1, so that checks allow for a restart.
- * `all` is empty, because no times of outages are known.
+ * Outages of a recorded server, which a recording does not show. `count` is 1, so that checks allow for a restart.
+ * `all` is empty, because the times are unknown.
  */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
@@ -91,9 +91,8 @@ export const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns a function from a time to the test clock's offset at that time: the offset of the next exchange, or
- * `maxClockMs`
- * if no exchange follows.
+ * Returns a function that finds the test clock's offset at a given time. The offset is that of the next exchange, or
+ * `maxClockMs` if no exchange follows.
  */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;

@@ -20,13 +20,13 @@ import { type Client, openClient } from "./send/client.ts";
 
 export interface SendingOptions extends Partial<RunBounds> {
   readonly target: Target;
-  /** Stops the run early. The evidence so far is judged. */
+  /** Stops the run early. The evidence so far is then judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, for the report. If given, the `User-Agent` header of each request contains it. */
+  /** Start of the run, for the report. If given, the `User-Agent` header of each request contains this time. */
   readonly started?: Date;
   readonly coverageSeed?: number;
-  /** How long the target may refuse connections before the run gives up, in milliseconds. Default 8000. */
+  /** Time for which the target may refuse connections before the run gives up, in milliseconds. Default: 8000. */
   readonly deadAfterMs?: number;
   readonly onWait?: (ms: number, why: string) => void;
   /** The source of real time. Default: the machine's clock. */
@@ -99,7 +99,7 @@ const { webhooks, alerts } = publishedEndpoints;
 const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
-/** Sends a recorded request again. If the target is unavailable, the new exchange is not judged. */
+/** Sends a recorded request again. If the target is unavailable, checks ignore the new exchange. */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,
   during: Outage["kind"] | null,
@@ -136,7 +136,7 @@ interface ShortSession {
   readonly time: RunClock;
 }
 
-/** Opens a client for a few requests outside a run, calls `use` with it, and closes it. */
+/** Calls `use` with a client that can send a few requests outside of a run. Closes the client afterwards. */
 export async function inShortSession<T>(
   { target, key, maxRequests, maxWaitMs, readOnly = false, signal, onWait, onHarnessLimit }: ShortSessionOptions,
   use: (session: ShortSession) => Promise<T>,

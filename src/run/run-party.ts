@@ -13,7 +13,7 @@ import type { ClientSession, DeliverySender, OutgoingDelivery, SentDelivery } fr
 import { TargetUnavailable } from "./skip-reason.ts";
 
 interface PartyRunOptions {
-  /** The client or receiver that the run tests. The type `Target` describes clients and receivers, too. */
+  /** The client or receiver that the run tests. The type `Target` can describe both. */
   readonly target: Target;
   readonly suites: readonly Suite[];
   readonly signal: AbortSignal;
@@ -22,8 +22,8 @@ interface PartyRunOptions {
 }
 
 /**
- * Plans the probes of a client or a receiver, and passes them to `runProbes`. This callback must call `onProbe` after
- * each probe.
+ * Plans the probes for a client or a receiver under test, and passes them to `runProbes`, which must call `onProbe`
+ * after each probe.
  */
 async function runParty(
   options: PartyRunOptions,
@@ -79,16 +79,19 @@ interface ClientRunOptions extends PartyRunOptions {
   }) => ClientSession;
 }
 
-/** Node's longest timer, so probes have no real deadline. Instead, each run of the client's command has a deadline. */
+/**
+ * The longest timer of Node, so that a probe of a client has no real deadline. Instead, each run of the client's
+ * command has a deadline.
+ */
 const probeDeadlineMs = 2 ** 31 - 1;
 
-/** Runs the command of a client, and judges the requests that the client sent. The promise never rejects. */
+/** Runs the command of a client under test, and judges the requests that the client sent. The promise never rejects. */
 export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
   runParty(options, Infinity, async (planned, context, onProbe) => {
     const { target, open } = options;
     const { signal, recorder } = context;
     const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0)), signal });
-    // An interrupt ends the command at once, but the current probe must still return its evidence.
+    // An interrupt ends the client's command at once, but the current probe must still return its evidence.
     const afterProbe = new AbortController();
     const { runs, stopped } = await executeStages(planned, {
       ...partyStageContext(context),
@@ -117,10 +120,13 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 
 interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
-/** Maximum duration of a run. If the receiver never responds, the timeouts take about half this time. */
+/**
+ * Maximum duration of the test of a receiver. If the receiver never responds, all timeouts together take about half
+ * this time.
+ */
 const maxRunMs = 20 * 60_000;
 
-/** Sends the deliveries of all probes to a receiver, and judges its responses. The promise never rejects. */
+/** Sends the deliveries of all probes to a receiver under test, and judges its responses. The promise never rejects. */
 export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =>
   runParty(options, maxRunMs, async (planned, context, onProbe) => {
     const { target } = options;

@@ -19,15 +19,15 @@ interface BudgetBounds {
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }
 
-/** The part of the run's budget that is reserved for a running probe. */
+/** The requests and agent executions that are reserved for a running probe. */
 interface Reservation {
   readonly take: (executions: number) => void;
   readonly release: () => void;
 }
 
-/** Divides the run's limits on requests and agent executions among its probes. */
+/** The run's limits on requests and agent executions, divided among its probes. */
 interface RequestBudget {
-  /** Returns a skip reason if a probe needs more than the budget has left; `null` if the budget allows the probe. */
+  /** Returns a skip reason if a probe needs more requests or executions than are left; `null` if enough are left. */
   readonly reasonAgainst: (planned: PlannedProbe) => SkipReason | null;
   /** Reserves requests and executions for a probe, so that other probes cannot use them. */
   readonly reserve: (planned: PlannedProbe) => Reservation;
@@ -82,28 +82,28 @@ export function reasonOverBudget({ requests, executions }: RequestCounts, left: 
   return null;
 }
 
-/** A probe that uses earlier requests as evidence runs even after `maxRequests` is reached. */
+/** Whether a probe runs even after `maxRequests` is reached, because it also provides earlier requests as evidence. */
 const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
   probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
 
 const mayDropRequests = ({ probe }: PlannedProbe): boolean => probe.per === "target" && probe.mayDropRequests === true;
 
-/** Everything needed to run probes stage by stage. The command `plan` uses it to simulate a run. */
+/** Everything that `executeStages` needs to run probes. The command `plan` provides simulated parts. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles when all requests of the discovery have a response. */
+  /** Settles when all requests in search of an agent for webhook tests have ended. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
-  /** Whether the target has an agent that only the webhook probes call. */
+  /** Whether the target has an agent that no other probes than webhook probes call. */
   readonly hasWebhookAgent: boolean;
   readonly hasFewRequests: boolean;
   readonly availableRequests: () => number;
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe. Calls `onAdmitted` before each request, to take the request from the probe's budget. */
+  /** Runs one probe. Calls `onAdmitted` before each request, which reduces the probe's reservation. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -117,7 +117,10 @@ export interface TimedContext extends StageContext {
 
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 
-/** Runs a probe, or returns why it was skipped. Calls `onStop` if the target became unavailable. */
+/**
+ * Runs a probe and returns its evidence, or returns the reason why it was skipped. Calls `onStop` if the target became
+ * unavailable.
+ */
 export async function runOrSkip(
   planned: PlannedProbe,
   stopped: string | null,
@@ -144,7 +147,7 @@ export async function runOrSkip(
   }
 }
 
-/** A rate-limit window of one minute, plus one second because headers give whole seconds. */
+/** Duration of a rate-limit window of one minute, plus one second because headers report whole seconds. */
 const windowWithMarginMs = 61_000;
 
 function explainTooFewRequests(
@@ -196,8 +199,7 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // With a test clock, a short outage does not abandon the probe. An abandoned probe would continue to advance the
-    // clock.
+    // With a test clock, a short outage does not end the probe early. An abandoned probe would still advance the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

@@ -4,13 +4,16 @@ import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 
-/** A single attempt to run a probe. If an outage interrupts it, the probe runs again in a new attempt. */
+/** A single attempt to run a probe. If an outage interrupts an attempt, the probe runs again in a new attempt. */
 interface ProbeAttempt {
   readonly hooks: Hook[];
   isOver: boolean;
 }
 
-/** Gives each attempt of a probe a view of the webhook receiver that hides earlier attempts' deliveries. */
+/**
+ * Returns a function that begins an attempt of a probe and returns access to the webhook receiver. Hooks that earlier
+ * attempts of the probe opened are set aside.
+ */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
   sinceOf: (each: P) => RequirementSet,
@@ -41,12 +44,12 @@ export function receiverByAttempt<P>(
 }
 
 /**
- * Maximum number of deliveries to one address that an execution explains: `agent.invoked` and the event of its end, each
- * perhaps twice, as receivers should tolerate duplicates.
+ * Maximum number of deliveries to one address that one agent execution explains. The execution causes `agent.invoked`
+ * and an event for its end, and each may arrive twice.
  */
 const maxDeliveriesPerExecution = 4;
 
-/** Manages the webhook receiver of a run. The receiver starts when the first probe needs it. */
+/** Returns functions that manage the webhook receiver of a run. The receiver starts when a probe first needs it. */
 export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverClock) {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
@@ -60,9 +63,9 @@ export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverCl
   };
   return {
     /**
-     * Starts the receiver at the first call.
+     * Returns the receiver, which the first call starts.
      *
-     * @throws {ReceiverError} if nobody can reach the receiver
+     * @throws {ReceiverError} if the receiver cannot start, or the target cannot reach it
      */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
@@ -73,8 +76,8 @@ export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverCl
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
     /**
-     * Returns a sentence about deliveries that were not stored; `null` if there are none, or if the run's own agent
-     * `executions` explain them.
+     * Returns a sentence about deliveries that were not stored, for lack of space. `null` if all were stored, or if the
+     * run's own `executions` explain their number.
      */
     floodReason: (executions: number): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {});
@@ -83,7 +86,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverCl
       const sum = dropped.reduce((total, count) => total + count, 0);
       return `${arrived} deliveries arrived, of which ${sum} were counted and not stored`;
     },
-    /** Gives the open receiver to the caller, who must close it. */
+    /** Hands the open receiver to the caller, who must close it. */
     handOver: (): Receiver | null => {
       const receiver = opened;
       opened = null;

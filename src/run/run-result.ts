@@ -10,24 +10,27 @@ import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import type { ClientContext } from "./send/send-request.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
-export interface RunRecord {
+interface RunRecord {
   readonly target: Target;
   readonly judgements: readonly Judgement[];
   readonly runs: readonly ProbeRun[];
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** Saved state of the receiver. Another process can use this record to restart the receiver at the same address. */
+  /** Saved state of the webhook receiver, with which another process can restart it at the same address. */
   readonly receiver: ReceiverRecord | null;
-  /** The receiver, if the option `keepsListening` left it open. */
+  /** The webhook receiver, if the option `keepsListening` left it open; otherwise `null`. */
   readonly listening: Receiver | null;
   /** Start of the run's clock, in Unix milliseconds. */
   readonly epochMs: number;
   readonly requests: number;
   readonly executions: number;
-  /** Number of requests that were sent again because their connection broke. */
+  /**
+   * Number of requests that were sent again because the server closed the reused connection. The server may have
+   * received them twice.
+   */
   readonly lost: number;
   /**
-   * Text for reports about outages, e.g. "the target was away from 12.0 s to 15.0 s of the run". `null` without
+   * Description of outages for the report, e.g. "the target was away from 12.0 s to 15.0 s of the run". `null` without
    * outages.
    */
   readonly away: string | null;
@@ -35,7 +38,9 @@ export interface RunRecord {
   readonly durationMs: number;
 }
 
-/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early. */
+/**
+ * The reason why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early.
+ */
 export interface UnjudgedReason {
   readonly kind: "nothing to judge";
   readonly why: "unreachable" | "stopped";
@@ -52,7 +57,7 @@ interface JudgedSelection {
   readonly suites: readonly Suite[];
 }
 
-/** Returns the result of a run in which the harness failed. Unfinished probes count as broken. */
+/** Returns the result of a run in which the harness failed. Probes that had not ended count as broken. */
 export function brokenRun(
   options: JudgedSelection,
   context: ClientContext,
@@ -107,8 +112,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Turns breaches into errors, because this machine ran out of a resource such as ports. Without any breach, the first
- * judgement becomes an error to show the problem.
+ * Turns breaches into errors, because this machine lacked a resource, such as a free port. Without a breach, turns the
+ * first judgement into an error, so that the report shows the problem.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

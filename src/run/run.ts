@@ -14,7 +14,7 @@ import { defaultBounds, maxRunTimeMs, defaultCoverageSeed } from "./plan/bounds.
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { suitesFor } from "./plan/selection.ts";
-import { startRequestBudget } from "./run-probe.ts";
+import { isReview, startRequestBudget } from "./run-probe.ts";
 import { receiverOnDemand } from "./run-receiver.ts";
 import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
 import {
@@ -35,20 +35,18 @@ export interface RunOptions extends SendingOptions {
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /** Asks for the tier of the main key if headers do not show it. */
+  /** Asks the user for the tier of the main key, if the response headers do not show it. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  /** Whether to end the run because of this breach. Default: never. */
+  /** Whether the given breach ends the run. Default: no breach ends the run. */
   readonly stopsAt?: (breach: Judgement) => boolean;
   /**
-   * Whether to tell other runs on this machine which keys this run uses. If so, the run also looks for other users of
-   * these keys. Default: `false`.
+   * Whether to announce the keys of this run to other runs on this machine. If so, the run also looks for other users
+   * of these keys. Default: `false`.
    */
   readonly announces?: boolean;
-  /**
-   * A sentence that says why nothing can be judged. If set, the run sends nothing, and the report shows the sentence.
-   */
+  /** The reason why nothing can be judged, as a sentence for the report. If set, the run sends nothing. */
   readonly obstacle?: string;
 }
 
@@ -65,7 +63,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // `end` aborts all waits on the run's clock. A receiver that keeps listening still needs these waits.
+    // `end` aborts all waits on the run's clock. A receiver that stays open still needs its waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -138,7 +136,10 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** If the client's key is not the main key, repeats the discovery with the main key. */
+/**
+ * If the client's key is no longer the main key, e.g. after tiers were detected, repeats the discovery with the main
+ * key.
+ */
 async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
@@ -167,7 +168,7 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, fast, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // Finding agents means invoking them: forbidden in a read-only run, and too costly for a key with few requests.
+  // A search for agents sends invokes. A read-only run must send none, and a key with few requests has none to spare.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
@@ -193,7 +194,7 @@ async function runProbesAndJudge(
   const executed = await executeProbes(planned, execution);
   const limitsBroken = (): boolean => hasBrokenLimits(options.suites, executed.runs);
   const disturbances = await watch.find(target, { client: client.begin(), recorder, signal }, limitsBroken);
-  const reviews = planned.filter(({ probe }) => probe.stage === "review");
+  const reviews = planned.filter(isReview);
   const runs = await skipDisturbed(disturbances, {
     suites: options.suites,
     runs: executed.runs,

@@ -11,16 +11,18 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The wrong value of a header; `null` if the response follows the rule; `undefined` if the rule does not apply. */
+/**
+ * The wrong value of a header as text; `null` if the response follows the rule, `undefined` if the rule does not apply.
+ */
 type RuleResult = string | null | undefined;
 
 /** A rule about the rate-limit headers of one response, for conformance runs and load runs. */
 export interface HeaderRule {
   readonly clause: HeaderClauseId;
   readonly expected: string;
-  /** Name of the counter for breaches of the rule in a long load run; `null` without a counter. */
+  /** Counter for breaches of the rule. A long load run keeps counters instead of responses. `null`: no counter. */
   readonly countedAs: "negative" | "aboveLimit" | null;
-  /** Judges the headers of one response. `limits`: the limits of the key's tier, `null` if unknown. */
+  /** Judges the headers of one response. `limits` are the limits of the key's tier; `null` if the tier is unknown. */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 
@@ -37,8 +39,8 @@ export const notNegative = {
 } as const satisfies HeaderRule;
 
 /**
- * Rules for headers whose accepted texts are listed. These rules never report a breach: `malformedHeaders` finds other
- * texts.
+ * Rules for headers with a fixed list of values. These rules never report a breach, because `malformedHeaders` finds
+ * all other values.
  */
 const acceptedTexts = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
@@ -91,8 +93,8 @@ export const headerRules: readonly HeaderRule[] = [
   ...acceptedTexts,
 ];
 
-/** A rate-limit header that was sent twice, or with a value that the document does not accept. */
-export interface MalformedHeader {
+/** A rate-limit header that was sent more than once, or with a value that the document does not accept. */
+interface MalformedHeader {
   readonly name: RateValue;
   readonly actual: string;
 }
@@ -125,7 +127,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
-    // Rejects a minus sign even in `-0`.
+    // Rejects values with a minus sign, even `-0`.
     const isFine = value === undefined || (readRateValue(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
@@ -144,19 +146,19 @@ export const missingHeaders = (
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether `Limit` can be the minute's limit plus a burst. Applies only to tiers without a published burst. */
+/** Whether a `Limit` header can be the limit per minute plus a burst, if the tier publishes no burst. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 
-/** Whether a `Limit` header has the limit per hour. `false` if the value can also be the limit per minute. */
+/** Whether the value of a `Limit` header is the limit per hour, and cannot be the limit per minute. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a refusal asks to wait for the month's tokens. No other limit has a `retry_after` above one hour. */
+/** Whether a 429 announces a wait of over an hour. Only the monthly token limit has such long waits. */
 export const waitsForMonth = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds;
 
-/** Whether a response seems to describe the monthly token limit. */
+/** Whether the headers of a response seem to report the monthly token limit. */
 const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
   waitsForMonth(response) ||
   (response.limit !== null && response.limit === limits?.tokensPerMonth && response.remaining === 0);
@@ -166,8 +168,8 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 const monthSeconds = 31 * 86_400;
 
 /**
- * Returns the length, in seconds, of the window that a response describes. Without `limits`, a minute's window counts
- * as an hour.
+ * Returns the length, in seconds, of the window that a response reports. If `limits` is unknown, assumes an hour
+ * instead of a minute.
  */
 export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
   if (isAboutMonthTokens(response, limits)) return monthSeconds;
@@ -175,10 +177,10 @@ export function windowSeconds(response: ReportedWindow, limits: TierLimits | nul
   return isMinute ? 60 : 3600;
 }
 
-/** Tolerance for rounding to whole seconds. */
+/** Tolerance for times that the server rounds to whole seconds. */
 const roundingSeconds = 2;
 
-/** Whether `Reset-After` is at most the length of the window. An absent value passes. */
+/** Whether `Reset-After` is at most the length of the reported window. An absent `Reset-After` passes. */
 export const isWithinWindow = (
   response: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,

@@ -9,25 +9,25 @@ import { rounded } from "../../base/numbers.ts";
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
   readonly samples: readonly S[];
   readonly limits: L;
-  /** Whether the key certainly had its full allowance of requests before the first sample. */
+  /** Whether the key certainly had its full allowance of requests at the first sample. */
   readonly isFresh: boolean;
 }
 
-/** Tolerance, in ms of the target's time, for servers that keep only whole seconds. */
+/** Tolerance for a server that rounds times to whole seconds, in ms on the target's clock. */
 export const toleranceMs = 1000;
-/** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
+/** Age at which a request no longer counts in any window of a minute, in ms on the target's clock. */
 export const minuteOverMs = minuteMs + toleranceMs;
-/** Tolerance for a slot that a server frees some time after its response, in ms of real time. */
+/** Time that a server may take to free a concurrency slot after its response, in ms of real time. */
 export const slotReleaseMs = 1500;
 
-/** Requests within this time form one burst, in ms of the target's time. */
+/** Maximum duration of a burst of requests, in ms on the target's clock. */
 export const burstMs = 5000;
-/** Maximum `retry_after` of a burst limit, in seconds. A longer wait comes from the minute's limit. */
+/** Maximum `retry_after` of a burst limit, in seconds. A longer wait comes from the limit per minute. */
 export const maxBurstSeconds = 20;
 
 /**
- * Judges a key's requests with different assumptions about the target's clock, e.g. that it stands still. Reports a
- * breach only if every judgement is a breach.
+ * Judges a key's requests once for each possible behaviour of the target's clock, e.g. that a test clock stands still.
+ * Returns a breach only if every judgement is a breach.
  */
 export function judgeByClocks(
   histories: readonly History[],
@@ -46,16 +46,16 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/** Returns whether the target admitted too many requests (`over`) or too few (`under`). */
+/**
+ * Returns `over` if the target admitted too many requests, `under` if too few. For an `inconsistent` breach, `isBeyond`
+ * decides.
+ */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/**
- * Returns the largest number of requests that certainly happened in one period of `windowMs`. The period includes both
- * ends.
- */
+/** Returns the largest number of requests that certainly fall within one period of `windowMs`, both ends included. */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -71,7 +71,7 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
-/** Whether no request was admitted after the last refusal, as when a token quota is used up. */
+/** Whether no request was admitted after the last refusal. This is so when a token quota is used up. */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
@@ -79,12 +79,12 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
 }
 
 /**
- * Minimum `retry_after`, in seconds, for tests of early retries. Below it, the server's rounding could explain an
- * admitted early retry.
+ * Minimum `retry_after`, in seconds, for tests of early retries. If `retry_after` is shorter, rounding can explain why
+ * an early retry is admitted.
  */
 export const minEarlySeconds = 4;
 
-/** Maximum difference, in seconds, that rounding can cause between two reports of the same time. */
+/** Maximum difference, in seconds, that rounding causes between two reports of the same time. */
 export const maxRoundingSeconds = 2;
 
 /** Whether a retry certainly came too early, before the end of `retry_after` (LIM-14). */

@@ -2,15 +2,18 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { waitsForMonth } from "./header-rules.ts";
 import { isAdmitted, isAgentCall, isRefused, type RequestSample } from "./sample.ts";
 
-/** Whether a refusal asks to wait for tokens of the next month, by a key whose number of tokens is not known. */
+/**
+ * Whether a 429 asks to wait for the tokens of the next month. `false` if the monthly token limit of the tier is known.
+ */
 export const asksForTokens = (sample: RequestSample, { tokensPerMonth }: TierLimits): boolean =>
   tokensPerMonth === null && isRefused(sample) && waitsForMonth(sample);
 
 type TokenSample = RequestSample & { readonly tokensSpent?: true };
 
 /**
- * Returns the ids of refusals that the month's tokens explain, for a key whose number of tokens is not known. Either
- * the refusal asks to wait for them, or a usage report shows that none are left, with no agent called in between.
+ * Returns the ids of 429 responses that used-up monthly tokens can explain, if the token limit is unknown. Such a 429
+ * announces a wait of over an hour, or no agent call is admitted between the 429 and a usage report without tokens
+ * left.
  */
 export function refusedForTokens(samples: readonly TokenSample[], limits: TierLimits): ReadonlySet<string> {
   const found = new Set<string>();
@@ -32,7 +35,7 @@ export function refusedForTokens(samples: readonly TokenSample[], limits: TierLi
   return found;
 }
 
-/** Why a refusal proves nothing if the month's tokens may explain it. */
+/** Skip reason for a check of a 429 that used-up monthly tokens can explain. */
 export const tokensExplain = "the month's tokens may be used up, which explains a refusal";
 
 export const needsTokensPerMonth = "`tokensPerMonth` of that tier under `tiers` in the target file";

@@ -3,13 +3,13 @@ import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The values of the rate-limit headers; `null` if absent, malformed or ambiguous. */
+/** The values of the rate-limit headers. `null`: the header is absent, malformed, or sent with different values. */
 type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
 
 export interface RateLimitInfo extends RateHeaderValues {
-  /** `retry_after` from the body of a 429, in seconds; `null` if there is none. */
+  /** `retry_after` from the body of a 429, in seconds; `null` if the response has none. */
   readonly retryAfterSeconds: number | null;
-  /** The `Date` header in Unix seconds; `null` without one. */
+  /** The `Date` header in Unix seconds; `null` if absent or malformed. */
   readonly date: number | null;
 }
 
@@ -46,7 +46,7 @@ export function isRateValue(name: RateValue, value: unknown): boolean {
   return accepted === "requests" ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
-/** Reads the rate-limit values from a response. `json` is called only for a 429. */
+/** Reads the rate-limit values of a response. Calls `json` to parse the body only if the status is 429. */
 export function readRateLimitInfo(
   status: number | null,
   headers: readonly (readonly [name: string, value: string])[],

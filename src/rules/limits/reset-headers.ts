@@ -12,24 +12,23 @@ export const groupByWindow = <A extends RequestSample>(responses: readonly A[]):
     ({ limit, reset }) => `${limit} ${reset}`,
   );
 
-/** Minimum `Reset` value that can be Unix seconds. HDR-14 judges smaller values. */
+/** Minimum `Reset` value that can be Unix seconds. HDR-15 skips smaller values, and HDR-14 reports them. */
 const minUnixSeconds = 1e9;
-/** Minimum time between two compared responses. Over a shorter time, rounding can hide a change. */
+/** Minimum seconds between two compared responses. Over a shorter time, rounding can hide a change. */
 const minSeconds = 3;
 /** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
 
-export interface WindowEnds<A> {
+/**
+ * The verdict on one rate-limit window. `mismatch`: `Reset-After` fell too slowly, e.g. from 60 to 57 in 10 seconds.
+ */
+interface JudgedTimeLeft<A> {
   readonly first: A;
   readonly last: A;
+  readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 }
 
-/** The verdict on one window. `mismatch`: `Reset-After` fell too slowly, e.g. from 60 to 57 in 10 seconds. */
-export type JudgedTimeLeft<A> = WindowEnds<A> & {
-  readonly mismatch: { readonly expected: string; readonly actual: string } | null;
-};
-
-/** Judges HDR-15: within a window, `Reset-After` falls as time passes. */
+/** Judges HDR-15: within a rate-limit window, `Reset-After` falls as time passes. */
 export function judgeTimeLeft<A extends RequestSample>(
   responses: readonly A[],
   limits: TierLimits | null,
@@ -53,13 +52,13 @@ export function judgeTimeLeft<A extends RequestSample>(
 
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** Duration and times of a request, to estimate when the server created the response. */
+/** Times of a request and its response, which limit when the server can have created the response. */
 export interface ResponseTimeBounds {
-  /** Time from sending the request to the head of the response, by the target's clock. */
+  /** Time from sending the request to receiving the head of the response, in seconds on the target's clock. */
   readonly tookSeconds: number;
   /**
-   * Times of the request and the response by the client's clock, in Unix seconds. `null` if that clock cannot be used,
-   * e.g. because the target's clock runs faster.
+   * Times of the request and the response on the client's clock, in Unix seconds. `null` if that clock is not
+   * comparable, e.g. because the target's clock runs faster.
    */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
@@ -68,13 +67,13 @@ export interface ResponseTimeBounds {
 const toleranceSeconds = 2;
 /** A `Date` header shows whole seconds. The exact time can be up to a second later. */
 const dateCutSeconds = 1;
-/**
- * Assumed maximum difference between the clocks of the target and the harness. Applies only to responses without
- * `Date`.
- */
+/** Assumed maximum difference between two clocks that show real time, such as those of a server and this machine. */
 const maxSkewSeconds = 300;
 
-/** Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. `undefined` if a header is missing. */
+/**
+ * Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. Returns `undefined` if a needed value is
+ * missing.
+ */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
   { tookSeconds, ours }: ResponseTimeBounds,
@@ -97,12 +96,12 @@ export function resetMismatch(
 export interface ResetContext {
   readonly hasClock: boolean;
   readonly startedUnixMs: number;
-  /** How far the target's test clock may be behind the harness's clock. */
+  /** Maximum time by which the target's test clock lags, because it may stop during each advance. */
   readonly maxDriftMs: number;
   readonly first: Sample | null;
 }
 
-/** Judges HDR-14 with {@link resetMismatch}, but allows for advances of the target's test clock. */
+/** Judges HDR-14 with {@link resetMismatch}, also if the run has advanced the target's test clock. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -118,7 +117,7 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
   return mayDateLag(sample, run) ? judgeByOffsets(run.first ?? sample, sample) : wrong;
 }
 
-/** How far the `Date` header of a busy server or a proxy may lag. */
+/** Maximum lag of the `Date` header of a busy server or a proxy, in seconds. */
 const maxLagSeconds = 7;
 
 function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
@@ -128,14 +127,14 @@ function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/** Whether a proxy may have set `Date`. A proxy uses real time, not the target's test clock. */
+/** Whether a proxy may have set `Date`. A proxy uses real time, not the time of the target's test clock. */
 function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [createdUnixSeconds(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** If the reset headers differ from `Date` by more than this, their unit is wrong. About three years. */
+/** Minimum difference between the reset headers and `Date` that shows a wrong unit, e.g. ms. About three years. */
 const wrongUnitSeconds = 1e8;
 
 const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null =>
@@ -143,11 +142,11 @@ const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null
 
 /** Whether a Unix time in seconds lies between the years 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for each of four rounded header values, and one for the time between responses. */
+/** Tolerance: one second for each of the four reset headers of two responses, and one for the time between them. */
 const roundingSeconds = 5;
 
 /**
- * Judges HDR-14 without `Date`. From `first` to `sample`, `Reset` minus `Reset-After` must advance as far as the
+ * Judges HDR-14 without `Date`. `Reset` minus `Reset-After` must advance from `first` to `sample` as far as the
  * target's clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {

@@ -11,23 +11,21 @@ import {
 } from "./rate-limit-info.ts";
 import { usageCountIn } from "./usage-report.ts";
 
-/** A request and the limiter's response, small enough to keep thousands. Times are ms of the client's clock. */
+/** Times and rate-limit values of a request and its response, without bodies. Times are in ms on the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
   /** `health` requests never count toward rate limits. The server decides whether `other`, `usage` and `list` count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
-  /**
-   * Time at which the head of the response arrived. Without a response, the time at which the client stopped waiting.
-   */
+  /** Arrival of the response's head. Without a response, the time at which the client stopped waiting. */
   readonly headMs: number;
   readonly endMs: number;
   readonly status: number | null;
 }
 
-/** A sample that also records how far the run had advanced the target's clock. */
+/** A sample of a conformance run, which may have advanced the target's test clock. */
 export interface Sample extends RequestSample {
-  /** How far the run had advanced the target's clock, in ms, when it sent the request. */
+  /** Total advance of the target's test clock when the run sent the request, in ms. */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
@@ -37,7 +35,7 @@ export interface Sample extends RequestSample {
    * all other requests.
    */
   readonly keyState?: string;
-  /** The response is a usage report that shows no tokens of the month left. Absent for all other responses. */
+  /** Present if the response is a usage report with no monthly tokens left. */
   readonly tokensSpent?: true;
 }
 
@@ -45,13 +43,16 @@ export const isAdmitted = ({ status }: Pick<RequestSample, "status">): boolean =
 
 export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean => status === 429;
 
-/** Whether a request runs an agent: an invoke or a stream. Every limit counts such requests. */
+/** Whether a request is an invoke or a stream, and so runs an agent. Every rate limit counts such requests. */
 export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => kind === "invoke" || kind === "stream";
 
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
-/** Returns the seconds in a header, with decimals; `null` if absent, malformed or ambiguous. */
+/**
+ * Returns the seconds in a header, with decimals. `null`: the header is absent, malformed, or sent with different
+ * values.
+ */
 export const secondsHeader = (exchange: Exchange, name: string): number | null =>
   decimalNumber(onlyValue(exchange, name));
 
@@ -72,7 +73,7 @@ export function nowByReset(exchange: Exchange): number | null {
 
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** `headClockMs` is how far the test clock had been advanced when the status arrived. */
+/** Creates the sample of an exchange. `headClockMs`: total advance of the test clock when the status arrived, in ms. */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;
@@ -100,7 +101,7 @@ const showsTokensSpent = (exchange: Exchange): boolean =>
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Only a GET of this path is a health request. Requests with other methods may count toward limits.
+  // Only a GET of this path is a health request. Rate limits may count requests with other methods.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

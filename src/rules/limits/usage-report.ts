@@ -23,7 +23,10 @@ export interface GrowthBounds {
   readonly max: number;
 }
 
-/** How a count changed between two reads. `begun again`: a new rate-limit window may have begun. */
+/**
+ * Change of a usage count between two reads, compared with the expected change. `begun again`: the count fell or has a
+ * new limit, e.g. in a new month.
+ */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
   readonly grown: number;
@@ -51,5 +54,5 @@ export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   };
 }
 
-/** A request with a 4xx response did not run an agent. */
+/** Whether the status is a 4xx. Such a response shows that no agent has run. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

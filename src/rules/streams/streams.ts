@@ -4,13 +4,13 @@ import { streamEvents, type StreamEventName } from "../../spec/events-and-errors
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 export interface StreamShape {
-  /** Names of the events in order. Consecutive chunks are one entry. */
+  /** Names of the events in order. Consecutive `chunk` events are one entry. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];
 }
 
-/** An event with its data as text. Several `data` lines are joined by line feeds. */
+/** A stream event with its data as text. Several `data` lines are joined by line feeds. */
 interface NamedEvent {
   readonly name: string | null;
   readonly data: string;
@@ -26,9 +26,8 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
 }
 
 /**
- * Lists the names of the events. Consecutive `chunk` events are listed once. An event without a name is called
- * `message`, as in the
- * SSE standard.
+ * Returns the names of the events in order, with consecutive `chunk` events as one entry. An event without a name is
+ * called `message`, as in the SSE standard.
  */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
@@ -39,11 +38,12 @@ export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
   /**
-   * `at` is the position of the first missing index. If all are present: of the first non-integer or non-rising index.
+   * `at` is the position of the first chunk without `index`, or else of the first chunk whose `index` is not a rising
+   * integer.
    */
   | { readonly kind: "broken"; readonly at: number };
 
-export function classifyIndexes(values: readonly unknown[]): Indexes {
+function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
   const at = missing === -1 ? values.findIndex((value, place) => !risesAt(value, place, values)) : missing;
@@ -63,7 +63,7 @@ export function tokensOf(json: unknown): number | null {
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;
 }
 
-/** The order of a stream's events. `isOver`: the target ended the stream, so no event is missing. */
+/** The order of a stream's events. `isOver`: the target ended the stream, so `sequence` is complete. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }
@@ -71,10 +71,7 @@ export interface StreamOrder extends Pick<StreamShape, "sequence"> {
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /**
-   * Describes how the stream breaks the rule. Returns `null` if the stream conforms, `undefined` if the rule does not
-   * apply.
-   */
+  /** Returns how the stream breaks the rule; `null` if the stream conforms, `undefined` if the rule does not apply. */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
@@ -123,15 +120,15 @@ export const chunksBetween: StreamRule = {
     const chunk = sequence.indexOf("chunk");
     const end = sequence.findIndex(isTerminalName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
-    // Without a `start` event, the index is -1 and the condition is false. SSE-4 judges a missing `start`.
+    // Without a `start` event, `indexOf` returns -1 and this condition is false. SSE-4 judges a missing `start`.
     if (sequence.indexOf("start") > chunk) return "a chunk before start";
     return end !== -1 && end < chunk ? "a chunk after the end" : null;
   }),
 };
 
-/** Limits a rule to streams with known event names, because SSE-2 judges unknown names. */
-function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
-  return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
+/** Applies a rule only to streams with known event names, because SSE-2 judges unknown names. */
+function onlyKnownNames(judge: StreamRule["judge"]): StreamRule["judge"] {
+  return (stream) => (stream.sequence.every(isKnownName) ? judge(stream) : undefined);
 }
 
 export const streamRules: readonly StreamRule[] = [eventNames, startIsFirst, exactlyOneEnd, chunksBetween];

@@ -23,8 +23,8 @@ import { type PublishedTier, publishedTierNames, publishedTiers } from "../../sp
 import { tierOfWindow } from "../plan/key-limits.ts";
 
 /**
- * A role that the `source` agent can play if requests contain `requestFields`. E.g. `stream_delay_ms` makes the
- * `streaming` agent stream slowly.
+ * A role that the agent of the role `source` can play if requests contain `requestFields`. For example,
+ * `stream_delay_ms` makes the `streaming` agent stream slowly.
  */
 interface DerivedRole {
   readonly role: RequestRole;
@@ -38,9 +38,9 @@ const streamDelayMs = 200;
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this fraction of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
-/** Real time to wait for the first `slowStreamSampleSize` events, in case the agent ignores the test clock. */
+/** Real time to wait for the first `slowStreamSampleSize` events, before the test clock is advanced. */
 const maxRealWaitMs = 3000;
-/** How far to advance the test clock while waiting for events, in case the agent follows the test clock. */
+/** Maximum advance of the test clock while waiting for events, for an agent that follows the test clock. */
 const maxAdvanceMs = 10_000;
 /** An agent counts as slow if it takes at least this long to respond. */
 const minSlowMs = 1000;
@@ -64,7 +64,10 @@ const derivableRoles: readonly DerivedRole[] = [
   },
 ];
 
-/** Tests whether agents can play the unassigned roles that probes need. Sends one request for each role. */
+/**
+ * Assigns the roles that probes need and the target lacks, if an agent passes the test of the role. Sends one request
+ * for each such role.
+ */
 export async function withDerivedRoles(
   client: Client,
   target: Target,
@@ -109,7 +112,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether the agent is slow enough for requests that are sent together to overlap. */
+/** Whether the agent responds slowly enough for concurrent requests to overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;
@@ -117,10 +120,11 @@ async function answersSlowly(client: Client, agent: string, body: object): Promi
 
 const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;
 
-/** Maximum response size of an agent for webhook tests, because the receiver stores each delivered response. */
+/** Maximum response size of an agent for webhook tests. The receiver stores deliveries, which contain the response. */
 const maxResponseBytes = 16 * 1024;
 /**
- * Limits of the search for an agent that triggers webhooks. `slow` is the maximum number of agents without a response.
+ * The search for an agent for webhook tests stops after this many invoked agents, missing responses (`slow`), or
+ * consecutive failures.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
@@ -128,7 +132,10 @@ const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
  * agents.
  */
 const maxQuickMs = 3000;
-/** Real time to wait before the next agent is invoked. `lastMs` is the wait after the last agent. */
+/**
+ * Real time to wait for a response before the next agent is invoked (`nextMs`), or after the last agent is invoked
+ * (`lastMs`).
+ */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = (exchange: Exchange): boolean => responseTimeMs(exchange) <= maxQuickMs;
@@ -178,8 +185,8 @@ export async function withWebhookAgent(
 const maxListedPages = 4;
 
 /**
- * Reads pages of the agent list until one has agents without a role. A server may put fewer agents on a page than asked
- * for.
+ * Reads the agent list page by page, until a page has agents without a role. Returns these agents. A server may list
+ * fewer agents on a page than requested.
  */
 async function listUnassigned(
   client: Client,
@@ -261,7 +268,7 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
   return known;
 }
 
-/** Finds the published tier that a response to `GET /usage` shows; `null` in doubt. */
+/** Returns the published tier that a response to `GET /usage` shows; `null` if it is not certain. */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);
   if (!is2xx(statusOf(exchange)) || limit === null || remaining === null) return null;

@@ -14,11 +14,14 @@ export type DiscoveryResult =
   | { readonly kind: "ready"; readonly discovery: Discovery; readonly target: Target }
   | (UnjudgedReason & { readonly sentence: string | AgentWithoutPath });
 
-/** Maximum number of listed agents among which discovery chooses, if the user named no agent. */
+/** Maximum number of listed agents from which discovery chooses an agent, if the user named none. */
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
-/** Reads the agent list, the usage and agents' health. Invokes listed agents if the user named none. */
+/**
+ * Sends the first requests of a run: reads the agent list, the usage, and the health of agents. Also invokes listed
+ * agents if the user named no agent.
+ */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
@@ -46,8 +49,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * If the target lacks `/usage` or the agent list, reads the other endpoint twice. The responses show whether rate
- * limits count GET requests.
+ * Reads the agent list twice if `/usage` is missing, or `/usage` twice if the agent list is missing. The responses show
+ * whether rate limits count GET requests.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
@@ -79,7 +82,10 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
-/** Names the proxy if there is one, because it may have caused the failure. */
+/**
+ * Returns a sentence that names the proxy, because a proxy may have caused the failure. Returns an empty text without a
+ * proxy.
+ */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
@@ -94,7 +100,7 @@ function implementsInterface({ listing, usage, health }: Discovery): boolean {
     (statusOf(listing) === 200 && Array.isArray(getPath(list, "data"))) ||
     (hasField(used, "requests") && hasField(used, "tokens")) ||
     health.some((each) => hasField(bodyJson(each), "checks") || isHealthStatus(getPath(bodyJson(each), "status"))) ||
-    [listing, usage, ...health].some((each) => isDocumentedCode(getPath(getPath(bodyJson(each), "error"), "code")))
+    [listing, usage, ...health].some((each) => isDocumentedCode(getPath(bodyJson(each), "error", "code")))
   );
 }
 
@@ -102,7 +108,7 @@ const isDocumentedCode = (code: unknown): boolean => typeof code === "string" &&
 const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) => each === status);
 
 function describeRefusedKey(listing: Exchange, client: Client): string {
-  const code = getPath(getPath(bodyJson(listing), "error"), "code");
+  const code = getPath(bodyJson(listing), "error", "code");
   const codeText = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
   return `The target refuses the API key (${statusOf(listing)}${codeText}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
 }
@@ -118,7 +124,9 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
   return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents returns ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither the list nor usage nor health looks like one. Check the base URL.${describeProxy(target)}`;
 }
 
-/** Returns the agent ids in a response to `GET /agents`. The document does not define the fields of an item. */
+/**
+ * Returns the agent ids in a response to `GET /agents`. Tries several field names, because the document defines none.
+ */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
   const data = [getPath(inner, "data"), getPath(inner, "agents"), inner].find(Array.isArray) as unknown[] | undefined;
@@ -157,10 +165,10 @@ const withAnsweringAgent = (target: Target, agent: string): Target => ({
   agents: { ...target.agents, answering: agent, streaming: target.agents.streaming ?? agent },
 });
 
-/** The query of an invoke whose content does not matter. It asks for few words, because tokens cost money. */
+/** The query of an invoke whose content does not matter. The query asks for few words, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
-/** Maximum number of agents to invoke in search of a working one, because a key may allow few requests. */
+/** Maximum number of agents to invoke in search of a working agent, because a key may allow few requests. */
 const maxInvokedAgents = 2;
 
 interface AgentAttempt {
@@ -187,9 +195,9 @@ export async function findAnsweringAgent(
   return last;
 }
 
-/** An agent id that is unlikely to exist. `unknownIdLike` returns this id if no agent id of the target is known. */
+/** An agent id that is unlikely to exist. Used if no agent id of the target is known. */
 const defaultUnknownId = "no-such-agent-7f3a";
-/** Minimum digits of an unknown numeric id, so that the id is unlikely to exist. */
+/** Minimum number of digits of a generated numeric id, so that the id is unlikely to exist. */
 const minDigits = 9;
 const maxTries = 20;
 const idSeed = 1;

@@ -2,7 +2,14 @@ import { formatDuration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
-/** An event outside the server that makes evidence worthless. Times are in milliseconds since the start of the run. */
+/**
+ * An event that makes evidence of a run unreliable, though the target may work correctly.
+ * Times are in milliseconds since the start of the run.
+ *
+ * - `key refused`: the target refuses a key that it accepted before, e.g. because somebody revoked the key.
+ * - `keys shared`: another client uses the same keys, so that the run does not know all requests.
+ * - `stalled`: this machine slept, this process was stopped, or a clock jumped.
+ */
 export type Disturbance =
   | { readonly kind: "key refused"; readonly fromMs: number; readonly key: string }
   | {
@@ -29,8 +36,8 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
 }
 
 /**
- * Whether a disturbance makes an exchange useless. The kind `keys shared` does not, because it affects only counts and
- * times.
+ * Whether a disturbance makes an exchange useless as evidence. A shared key does not, because it affects only counts
+ * and times.
  */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
@@ -44,7 +51,7 @@ export function invalidatesSample(disturbance: Disturbance, key: string, { endMs
   return disturbance.kind === "stalled" || disturbance.keys.includes(key);
 }
 
-/** Clauses about how many requests a key may send, or how many the target has counted. */
+/** Clauses about the number of requests that a key may send, or that the target has counted. */
 const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
 
 /** Clauses about durations or the order of events. Another run on the same target can change both. */

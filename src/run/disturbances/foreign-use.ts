@@ -8,15 +8,17 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** Real time to wait before the first health request, so that the target has counted all earlier requests. */
 const countingDelayMs = 1000;
-/** Real time between two readings of the rate-limit headers. */
+/** Real time between two health requests with the same key. The rate-limit headers of the responses are compared. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
-/** Tolerance for the end of a window, which the headers report in whole seconds. */
+/** Tolerance for the end of a rate-limit window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
-/** Number of health requests to send without pauses, to see by how much each of them lowers `Remaining`. */
+/** Number of health requests to send without pauses. They show by how much each health request lowers `Remaining`. */
 const immediateReadings = 3;
-/** Minimum fall of `Remaining` that proves use by another client. Falls that health requests cause are subtracted. */
+/**
+ * Minimum fall of `Remaining` that proves use by another client, after subtracting falls that health requests cause.
+ */
 const minForeignRequests = 2;
 
 interface LimitReading {
@@ -31,7 +33,10 @@ interface ForeignUseSearch {
   readonly time: Pick<RunClock, "canAdvance" | "canWait" | "passTime" | "sleepReal">;
 }
 
-/** Finds keys that another client uses: their `Remaining` falls during health requests, which no limit counts. */
+/**
+ * Finds keys that another client uses. Their `Remaining` falls although the run sends only health requests, which no
+ * limit counts.
+ */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
   await time.sleepReal(countingDelayMs);
@@ -47,14 +52,14 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
 
 type ReadLimit = (key: TargetKey) => Promise<LimitReading | null>;
 
-/** Waits for the key's next window if `Remaining` is too low to fall by `minForeignRequests`. */
+/** Waits for the key's next rate-limit window if `Remaining` is too low to fall by `minForeignRequests`. */
 async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minForeignRequests || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // This wait is allowed to exceed the run's remaining waiting time. Without the wait, another client could stay
+  // This wait may exceed the run's remaining waiting time. Without the wait, use by another client could stay
   // unnoticed.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;

@@ -10,9 +10,11 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/** A run that other runs on this machine can see. Two runs can thus detect that they share a key. */
+/**
+ * The announcement of a run to other runs on this machine, in a file. Two runs can thus detect that they share a key.
+ */
 export interface AnnouncedRun {
-  /** Returns the keys that another run uses too, and since when (Unix ms). Ignores runs that ended before `fromMs`. */
+  /** Returns the keys that other runs use too, and since when in Unix ms. Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   readonly close: () => void;
 }
@@ -22,16 +24,16 @@ const announcementSchema = z.object({
   pid: z.number(),
   startedMs: z.number(),
   endedMs: z.number().nullable(),
-  /** For each key, one hash of the base URL and the key. The file must not reveal a key. */
+  /** For each key of the run, a hash of the base URL and the key. The file must not reveal a key. */
   keys: z.array(z.string()),
 });
 type AnnouncementFile = z.infer<typeof announcementSchema>;
 
-/** Interval at which a run sets the modification time of its file, to show that it is alive. */
+/** Interval at which a run updates the modification time of its file, to show that the run is alive. */
 const touchIntervalMs = 5000;
-/** A run counts as alive for this time after its file was last modified. */
+/** Time for which a run counts as alive after the last modification of its file. */
 const maxSilenceMs = 30_000;
-/** A run's file is deleted when it was not modified for this time. */
+/** Files of earlier runs are deleted if they were not modified for this time. */
 const maxFileAgeMs = 24 * hourMs;
 
 // The folder name contains the user's numeric id, because a user in a container may have no name.
@@ -74,11 +76,11 @@ export function announceRun(
   };
 }
 
-let lastStartMs = 0;
+let lastUnixMs = 0;
 
 function increasingUnixMs(): number {
-  lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
-  return lastStartMs;
+  lastUnixMs = Math.max(Date.now(), lastUnixMs + 0.001);
+  return lastUnixMs;
 }
 
 function hashOf(baseUrl: string, key: string): string {
@@ -89,18 +91,18 @@ function hashOf(baseUrl: string, key: string): string {
 function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {
-    const signedMs = path === ownPath ? null : nullIfFailed(() => statSync(path).mtimeMs);
-    // Skips an old file without reading it, because its run has ended. Reading thousands of files would take longer
+    const modifiedMs = path === ownPath ? null : nullIfFailed(() => statSync(path).mtimeMs);
+    // Skips an old file without reading it, because its run has ended. Reading thousands of old files could take longer
     // than a run.
-    if (signedMs === null || signedMs + maxSilenceMs <= sinceMs) return [];
+    if (modifiedMs === null || modifiedMs + maxSilenceMs <= sinceMs) return [];
     const run = readAnnouncement(path);
     if (run === null) return [];
-    const endedMs = run.endedMs ?? (hasProcessEnded(run) ? signedMs : signedMs + maxSilenceMs);
+    const endedMs = run.endedMs ?? (hasProcessEnded(run) ? modifiedMs : modifiedMs + maxSilenceMs);
     return endedMs > sinceMs ? [run] : [];
   });
 }
 
-/** Whether the process of a run has ended. `false` if it runs on another machine, where this cannot be checked. */
+/** Whether the process of a run has ended. `false` for a process on another machine, which cannot be checked. */
 function hasProcessEnded({ host, pid }: AnnouncementFile): boolean {
   if (host !== hostname()) return false;
   try {
@@ -123,7 +125,7 @@ function removeOldFiles(folder: string): void {
   }
 }
 
-/** Runs a file operation. Returns `null` if it fails: another process may have removed the file. */
+/** Runs a file operation. Returns `null` if the operation fails, e.g. because another process removed the file. */
 function nullIfFailed<T>(action: () => T): T | null {
   try {
     return action();

@@ -1,9 +1,10 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import type { ProbeRun, ProbeRunResult } from "../plan/plan.ts";
+import type { ProbeRun } from "../plan/plan.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import { isExchange, judgeEvidence, type Judgement, resultsByProbe } from "../judge/judge-evidence.ts";
 import type { Probe } from "../probe.ts";
+import { isReview } from "../run-probe.ts";
 import type { Recorder } from "../send/recorder.ts";
 import {
   describeDisturbance,
@@ -31,8 +32,8 @@ export async function skipDisturbed(
   const breachesIn = (those: readonly ProbeRun[]): Judgement[] =>
     judgeEvidence(suites, resultsByProbe(those)).filter(({ finding }) => finding.kind === "breach");
   const before = breachesIn(runs).filter(isSensitiveBreach);
-  const without = async (spoils: Invalidates): Promise<readonly ProbeRun[]> => {
-    const reviewed = await review(undisturbedRecorder(recorder, disturbances, spoils));
+  const without = async (invalidates: Invalidates): Promise<readonly ProbeRun[]> => {
+    const reviewed = await review(undisturbedRecorder(recorder, disturbances, invalidates));
     return runs.map((run): ProbeRun => {
       const again = reviewed.find(({ planned }) => planned.probe === run.planned.probe);
       if (again !== undefined) return again;
@@ -50,14 +51,17 @@ export async function skipDisturbed(
     if (cause === undefined || run.result.kind !== "ran") return run;
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
-    const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // Probes of the stage `review` read only undisturbed requests. Therefore these probes can miss a breach.
-    const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
-    return isDoubtful || isShort ? skippedRun(run, cause) : run;
+    const isDoubtful = (isSensitiveOnly || !isReview(run.planned)) && broken.some(isTimingJudgement);
+    // Probes of the stage `review` read only undisturbed requests, and can therefore miss a breach.
+    const mayMissBreach = isReview(run.planned) && isSensitiveOnly && broken.length === 0;
+    return isDoubtful || mayMissBreach ? skippedRun(run, cause) : run;
   });
 }
 
-/** Whether an exchange ended after a disturbance began. The duration of such an exchange proves nothing. */
+/**
+ * Whether an exchange ended after a disturbance began, so that its duration proves nothing. A refused key affects only
+ * exchanges with that key.
+ */
 const endedAfterDisturbanceBegan: Invalidates = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? invalidatesExchange(disturbance, exchange)
@@ -69,15 +73,13 @@ const isSensitiveBreach = ({ check: { clause } }: Judgement): boolean => isSensi
 
 const isTimingJudgement = ({ check: { clause } }: Judgement): boolean => isAboutTiming(clause);
 
-const isReview = ({ planned }: ProbeRun): boolean => planned.probe.stage === "review";
-
 const judgesProbeRun = ({ check, instance }: Judgement, { planned: { probe, tested } }: ProbeRun): boolean =>
   Object.values(probesOf(check.on)).includes(probe) && (tested === null || tested.tier === instance);
 
-const skippedRun = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
-  const result: ProbeRunResult = { kind: "skipped", reason: describeDisturbance(cause), needs: null };
-  return { planned, result };
-};
+const skippedRun = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => ({
+  planned,
+  result: { kind: "skipped", reason: describeDisturbance(cause), needs: null },
+});
 
 function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
   const clauses = new Map<Probe, string[]>();
@@ -96,7 +98,8 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client changes only how much of a limit is used. Therefore it affects only clauses about counts.
+  // Another client changes only the used part of a limit. Therefore, this disturbance affects only clauses about
+  // counts.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;
@@ -110,8 +113,12 @@ function exchangesIn(value: unknown): Exchange[] {
 
 type Invalidates = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
-function undisturbedRecorder(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Invalidates): Recorder {
-  const isUndisturbed = (each: Exchange): boolean => !disturbances.some((cause) => spoils(cause, each));
+function undisturbedRecorder(
+  recorder: Recorder,
+  disturbances: readonly Disturbance[],
+  invalidates: Invalidates,
+): Recorder {
+  const isUndisturbed = (each: Exchange): boolean => !disturbances.some((cause) => invalidates(cause, each));
   const undisturbedOf = (key: string, samples: readonly Sample[]): readonly Sample[] =>
     samples.filter((each) => !disturbances.some((cause) => invalidatesSample(cause, key, each)));
   return {

@@ -14,11 +14,11 @@ import { headerNames } from "../../spec/headers.ts";
 import { readFileSync } from "node:fs";
 
 export interface MachineClocks {
-  /** A clock that never goes back. It may stand still while the machine sleeps. */
+  /** Milliseconds on a clock that never goes back. This clock may stand still while the machine sleeps. */
   readonly monotonic: () => number;
-  /** The time of day, which the user or the system may change. */
+  /** The time of day in Unix milliseconds, which the user or the system may change. */
   readonly wall: () => number;
-  /** CPU time of this process, plus the time that its main thread waited for a processor. */
+  /** CPU time of this process in milliseconds, plus the time that its main thread waited for a processor. */
   readonly busy: () => number;
 }
 
@@ -41,9 +41,9 @@ function processorQueueMs(): number {
 }
 
 const clockReadIntervalMs = 250;
-/** Minimum duration of a stall. In a stall, the process neither uses the CPU nor waits for it. */
+/** Minimum duration of a stall, in which this process neither used a processor nor waited for a processor. */
 const minStallMs = 3000;
-/** Minimum size of a clock jump. Since the last reading, the advances of `wall` and `monotonic` differ this much. */
+/** Minimum size of a clock jump: the difference between the advances of `wall` and `monotonic` since the last check. */
 const minJumpMs = 2000;
 
 /** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */
@@ -73,9 +73,9 @@ export function watchStalls(startMs: number, clocks: MachineClocks = machineCloc
 
 export interface DisturbanceWatch {
   readonly ended: (run: ProbeRun) => void;
-  /** Returns when a probe ended, in milliseconds since the start of the run; `Infinity` if not reported. */
+  /** Returns when a probe ended, in milliseconds since the start of the run. `Infinity` if `ended` was not called. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Finds all disturbances so far. It can send requests to test whether a key is revoked or shared. */
+  /** Finds all disturbances so far. May send requests to find out whether a key is revoked or shared. */
   readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
 }
@@ -90,7 +90,7 @@ interface WatchOptions {
   readonly target: Target;
   readonly time: RunClock;
   readonly isSimulated: boolean;
-  /** Whether to announce the run on this machine, and to look for other users of its keys. */
+  /** Whether to announce the run to other runs on this machine, and to look for other users of its keys. */
   readonly announces: boolean;
 }
 
@@ -145,7 +145,7 @@ async function findRefusedKeys(target: Target, client: Client, recorder: Recorde
 const isUnsignedRead = (exchange: Exchange, key: string): boolean =>
   exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200 && !isSigned(exchange);
 
-/** Whether a request was signed. Such a request cannot be repeated, because its signature expires. */
+/** Whether a request was signed. A signed request cannot be repeated, because its signature expires. */
 const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 

@@ -29,21 +29,23 @@ export type ProbesByName = Readonly<Record<string, Probe>>;
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
-/** Judges evidence against one clause. The function `judge` is pure and synchronous. */
+/** A check of evidence against one clause. Its function `judge` is pure and synchronous. */
 export interface Check {
   /** An id such as `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: ClauseId;
   readonly since: RequirementSet;
   readonly on: Probe | ProbesByName;
-  /** The cases to which the clause applies; `null` if the check judges only the requests of its own probes. */
+  /**
+   * The kinds of messages to which the clause applies. `null`: the check judges only the requests of its own probes.
+   */
   readonly matrix: CoverageMatrix | null;
-  /** Additional probes whose requests the check judges. Those that did not run are left out. */
+  /** Additional probes whose requests the check judges, if these probes ran. */
   readonly also: readonly Probe[];
-  /** Extra probes for a run that selects only this check. They send requests for the check to judge. */
+  /** Extra probes for a run that selects only this check. These probes send requests for the check to judge. */
   readonly companions?: readonly Probe[];
   /**
-   * The check of the previous requirement set that this check repeats. This check also judges requests of newer probes.
+   * The check of the previous requirement set that this check repeats, in order to judge requests of newer probes too.
    */
   readonly widens?: Check;
   /** Whether the report omits this check if it finds no breach. */
@@ -89,8 +91,8 @@ export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on)
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Copies whole-run checks into later requirement sets, to judge requests of newer probes. The published checks stay
- * unchanged.
+ * Adds a copy of each check that judges all requests of a run, for every later requirement set. A copy also judges
+ * requests of newer probes, while the published check stays unchanged.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
@@ -132,13 +134,13 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   /**
-   * Returns the mismatch; `undefined` if the clause does not apply. The result is cached, so it must depend on
-   * `subject` alone.
+   * Returns how `subject` breaks the clause; `null` if it conforms, `undefined` if the clause does not apply. The
+   * result is cached, so it must depend on `subject` alone.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /**
-   * Returns the finding's `actual` from all cases that broke the clause. By default, `actual` comes from the first of
+   * Returns the finding's `actual` for all cases that break the clause. By default, `actual` describes the first of
    * these cases.
    */
   readonly summarize?: (broken: readonly T[]) => string;
@@ -182,7 +184,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/** Caches a result for each object that is judged: the selftest judges most responses several times. */
+/** Caches the results of `judge` by object, because the selftest judges most responses several times. */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
@@ -252,6 +254,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether the cell is for 200 or 201 and its endpoint sent any 2xx status. */
+/** Whether a cell of status 200 or 201 counts as covered, because its endpoint sent another 2xx status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -12,7 +12,7 @@ export interface Cell {
 }
 
 export interface DocumentedCell extends Cell {
-  /** The setting that the run needs to get messages of this kind; `null` if none is needed. */
+  /** The setting that a run needs to get messages of this cell; `null` if no setting is needed. */
   readonly reach: Enabler | null;
 }
 
@@ -28,13 +28,16 @@ export interface UncoveredCells {
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** Counts of the messages that were judged in one cell. `broken` counts those that break the clause. */
+/** Number of judged messages of one cell (`looked`), and of those that break the clause (`broken`). */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;
 }
 
-/** How many messages a check judged, and how many of them break the clause. */
+/**
+ * Number of messages that a check judged (`looked`), and of those that break the clause (`broken`). `unseen` lists the
+ * cells without a message.
+ */
 export interface Coverage {
   readonly looked: number;
   readonly broken: number;
@@ -47,7 +50,7 @@ export const cellName = ({ of, kind }: Cell): string => `${of} ${kind}`;
 /** A recorded exchange or delivery that supports a finding. */
 export type Proof = Exchange | Delivery;
 
-/** The result of a check. If the check judges many messages, `seen` counts them. */
+/** The result of a check. `seen` counts the judged messages, if the check judges many. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
 /** The possible results of a check. `at` lists the messages that show the result. */
@@ -59,17 +62,17 @@ type FindingKind<R extends string> =
       readonly expected: string;
       readonly actual: string;
       readonly at: readonly Proof[];
-      /** By how much a rate limit is exceeded, in percent of the published number. */
+      /** Percentage by which the published limit must rise to allow all admitted requests. */
       readonly excessPercent?: number;
     }
-  /** A deviation that the vendor may intend. The report shows it as a note, even if the clause is a MUST. */
+  /** A deviation that may be intended. The report shows the deviation as a note, even if the clause is a MUST. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   | Inapplicable
   /** The evidence does not suffice for a verdict; the check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
 /** The clause does not apply. `exempt`: the target file excludes the clause, and the verdict ignores it. */
-interface Inapplicable {
+export interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;
   readonly exempt?: true;
@@ -78,7 +81,7 @@ interface Inapplicable {
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
 
-/** How the target behaves where the document is silent, or why nothing was observed. */
+/** The target's behaviour in a case that the document leaves open, or the reason why no behaviour was observed. */
 export type Observation = { readonly kind: "observed"; readonly text: string } | Unproven;
 
 export const holds = (): { readonly kind: "holds" } => ({ kind: "holds" });
@@ -110,10 +113,7 @@ export const unproven = (reason: SkipCause, needs: Enabler | null = null): Unpro
   needs,
 });
 
-export const inapplicable = (reason: string): { readonly kind: "inapplicable"; readonly reason: string } => ({
-  kind: "inapplicable",
-  reason,
-});
+export const inapplicable = (reason: string): Inapplicable => ({ kind: "inapplicable", reason });
 
 /** Creates the finding for a clause that the target file excludes. */
 export const exempt = (reason: string): Inapplicable => ({ kind: "inapplicable", reason, exempt: true });

@@ -43,7 +43,7 @@ export const resultsByProbe = (runs: readonly ProbeRun[]): ProbeResults =>
     ({ name }) => name,
   );
 
-/** Runs every check on the evidence. Pure: the same evidence always gives the same results. */
+/** Runs every check on the evidence. The function is pure: the same evidence always gives the same results. */
 export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): Judgement[] {
   const judge = memoizeByPair((check: Check, instance: string | null): JudgedCheck =>
     check.widens === undefined
@@ -82,8 +82,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check again, including the requests of newer probes. Returns `inapplicable` if the result adds nothing to
- * `earlier`.
+ * Judges a check that repeats the checks of `earlier` with requests of newer probes. Returns `inapplicable` if these
+ * requests add no breach and no case.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -117,7 +117,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if the run reached `maxRequests` before testing every case. */
+/** Turns a pass into `unproven` if the run reached `maxRequests` before the coverage probe had requested every cell. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -162,27 +162,16 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   const all = results.get(probe.name) ?? [];
   const found = probe.per === "tier" ? all.find((each) => each.instance === instance) : all[0];
   if (found !== undefined) return found.result;
-  if (probe.per === "tier")
-    return {
-      kind: "skipped",
-      reason: "the tier of no key is known",
-      needs: needsTierOfKey,
-    };
+  if (probe.per === "tier") return { kind: "skipped", reason: "the tier of no key is known", needs: needsTierOfKey };
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
 const maxListedExchanges = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
-  if ((finding.kind === "breach" || finding.kind === "noted") && finding.at.length > 0)
-    return finding.at.map(({ id }) => id);
-  if (
-    finding.kind !== "breach" &&
-    finding.kind !== "noted" &&
-    finding.kind !== "observed" &&
-    finding.kind !== "follows"
-  )
-    return [];
+  if (finding.kind === "breach" || finding.kind === "noted") {
+    if (finding.at.length > 0) return finding.at.map(({ id }) => id);
+  } else if (finding.kind !== "observed" && finding.kind !== "follows") return [];
   const found: string[] = [];
   collectIds(evidence, found);
   return found;
@@ -194,7 +183,7 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Rate-limit samples, which have `headClockMs`, are skipped: they contain no exchanges, and there may be thousands.
+  // Skips rate-limit samples, which have `headClockMs`. They contain no exchanges, and there may be thousands.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 
@@ -204,7 +193,7 @@ export const isDelivery = (value: object): value is Delivery =>
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
-/** Runs the checks of a probe that has just ended. Returns the first breach that must stop the run. */
+/** Runs the checks that use a probe, after the probe has ended. Returns the first breach that must stop the run. */
 export function breachShownBy(
   { planned: { probe: ended } }: ProbeRun,
   done: readonly ProbeRun[],

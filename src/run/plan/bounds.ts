@@ -7,11 +7,14 @@ export interface RunBounds {
   readonly maxRequests: number | null;
   /** Maximum number of invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /** Maximum limit to test, in requests per window. Using up larger limits takes minutes. Default: 5000. */
+  /**
+   * Largest rate limit to use up in tests, in requests per window. Using up a larger limit takes minutes. Default:
+   * 5000.
+   */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
-  /** Maximum duration of the run in milliseconds. Default (`null`): three minutes more than `maxWaitMs`. */
+  /** Maximum duration of the run in milliseconds. Default (`null`): `maxWaitMs` plus three minutes. */
   readonly maxTimeMs: number | null;
   /** Whether to send only GET requests. Checks that need other methods are skipped. Default: `false`. */
   readonly readOnly: boolean;
@@ -20,20 +23,20 @@ export interface RunBounds {
    */
   readonly fast: boolean;
   /**
-   * Whether to send `X-Request-Id`, for finding requests in the server's logs. Requests that can run an agent never
-   * carry it. Default: `false`.
+   * Whether to send `X-Request-Id`, which helps to find requests in the server's logs. Requests that can run an agent
+   * never carry this header. Default: `false`.
    */
   readonly requestIds: boolean;
 }
 
-/** How the command line parses a bound: a whole number, a duration such as `90s`, or a switch. */
-export type Bound = { readonly help: string } & (
+/** The help text and the kind of a bound: a whole number, a duration such as `90s`, or a switch. */
+type Bound = { readonly help: string } & (
   | { readonly kind: "count"; readonly min: number }
   | { readonly kind: "duration"; readonly min: number }
   | { readonly kind: "switch" }
 );
 
-/** Every bound with its help text. Both the command line and the library use this table. */
+/** Every bound with its help text and kind. The command line and the library use this table. */
 export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
   maxRequests: {
     kind: "count",
@@ -96,11 +99,11 @@ const timeBesidesWaitingMs = 180_000;
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;
 
-/** Default seed of the generated requests, fixed to make runs repeatable. */
+/** Default seed of the requests that runs generate at random. The seed is fixed, so that runs are repeatable. */
 export const defaultCoverageSeed = 1;
 
 export const minCoverageSeed = 1;
 
-/** Returns the seed of a nightly run: its day in UTC, such as 20300205. */
+/** Returns the seed of a nightly run: the date in UTC, such as 20300205. */
 export const coverageSeedOfNight = (started: Date): number =>
   Number(started.toISOString().slice(0, 10).replaceAll("-", ""));

@@ -1,7 +1,10 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** Returns the limits of a key's tier, from the target file or as published; `null` if unknown. */
+/**
+ * Returns the limits of a key's tier: those in the target file, or else the published limits. `null` if the limits are
+ * unknown.
+ */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -18,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Finds the published tier whose limit per minute or hour equals the reported limit. Returns `null` if the tier is
- * unclear or no tier matches.
+ * Returns the published tier whose limit per minute or hour equals the reported limit. `null` if no tier matches, or
+ * several do.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -32,7 +35,7 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   return mayBeFreeHour(reported) ? null : byMinute;
 }
 
-/** A limit of 100 can be per hour (free tier) or per minute (pro tier). */
+/** Whether a limit of 100 can be the free tier's limit per hour, and not only the pro tier's limit per minute. */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

@@ -25,7 +25,10 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** How to recognize each kind of special key. `elsewhere`: a key that works only from other addresses. */
+/**
+ * Conditions that recognize special keys. `elsewhere`: a key whose `allowedIps` do not surely include this machine's
+ * address.
+ */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -36,8 +39,8 @@ const keyKinds = {
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;
 
-/** Everything that a probe can need, with the type of the value that the probe gets. */
-export type ValueByNeed = {
+/** Everything that a probe can need from a target, with the type of the value that the probe gets. */
+type ValueByNeed = {
   readonly [R in AgentRole as `agents.${R}`]: R extends RequestRole ? RoleAssignment : string;
 } & {
   readonly [K in KeyKind as `keys.${K}`]: TargetKey;
@@ -58,7 +61,7 @@ export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] 
 
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
-export type NeedResolution =
+type NeedResolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, NeedValue>> }
   | { readonly kind: "missing"; readonly need: Need };
 
@@ -115,11 +118,14 @@ export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
 }
 
 export function mainKey(target: Target): TargetKey | null {
-  const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
-  return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
+  const perMinuteOf = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
+  return usableKeys(target).toSorted((a, b) => perMinuteOf(b) - perMinuteOf(a))[0] ?? null;
 }
 
-/** Prefers a key that the target file marks: another key with few tokens a month may still have most of them. */
+/**
+ * Returns a key with few monthly tokens left. Prefers a key that the target file marks as `nearQuota`: a key with a low
+ * token limit may have most of its tokens left.
+ */
 function keyNearQuota(target: Target): TargetKey | null {
   const keys = Object.values(target.keys).filter(keyKinds.nearQuota);
   return keys.find(({ nearQuota }) => nearQuota) ?? keys[0] ?? null;
@@ -138,7 +144,10 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key's limit per minute is too small for all probes. Always `false` with a test clock. */
+/**
+ * Whether the main key's limit per minute is too low for all probes. `false` with a test clock, which makes windows
+ * pass at once.
+ */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;

@@ -16,11 +16,11 @@ import {
 import { executionsOf, type Probe, requestsOf, type Stage } from "../probe.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 
-/** A probe of the plan. A probe that tests tiers occurs once for each tier. */
+/** A probe of the plan. A probe that tests the limits of tiers occurs once for each tier. */
 export interface PlannedProbe {
   readonly probe: Probe;
   readonly tested: TierUnderTest | null;
-  /** Whether a check judges the probe's evidence, instead of only observing it. */
+  /** Whether a check judges the probe's evidence. `false` if checks only observe gaps of the document. */
   readonly isJudged: boolean;
   readonly musts: readonly Check[];
   readonly requests: number;
@@ -51,7 +51,7 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // Without a test clock, webhook probes go first. Retries can then arrive while other probes run.
+  // Without a test clock, probes that create webhooks go first. Webhook retries can then arrive while other probes run.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {

@@ -2,23 +2,23 @@ import { type Check, probesOf } from "../judge/check.ts";
 import { createsWebhooks, type PlannedProbe } from "./plan.ts";
 import type { Stage, Probe } from "../probe.ts";
 
-/** Probes that run together. The next step begins once all of them have ended. */
-export interface ScheduleStep {
+/** Probes that run in one step. The next step begins once all of them have ended. */
+interface ScheduleStep {
   readonly probes: readonly PlannedProbe[];
   /**
-   * How the probes of the step run:
-   * - `pool`: concurrently, up to the number of workers.
+   * The order in which the probes of the step run:
+   * - `pool`: concurrently, up to the maximum number of concurrent probes.
    * - `by key`: concurrently if they use different keys.
    * - `by agent clock`: `one by one` if agents follow the test clock, else `by key`.
-   * - `shared clock`: `by key`, and the test clock advances whenever all of them wait.
+   * - `shared clock`: `by key`, and the test clock advances whenever all running probes wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes must not use the waiting time that is reserved for the stage `limits`. */
+  /** The probes of the step that must leave waiting time free for probes of the stage `limits`. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
-export interface ScheduleConditions {
-  /** Whether the target has a test clock. */
+interface ScheduleConditions {
+  /** Whether the target has a test clock, which the run can advance. */
   readonly canAdvance: boolean;
   readonly hasFewRequests: boolean;
   /** Whether the target has an agent that only webhook probes call. */
@@ -56,7 +56,10 @@ export function buildSchedule(
 
 type PlannedProbes = readonly PlannedProbe[];
 
-/** Runs the stage `concurrency` before a webhook exists, so that failed requests cause no deliveries. */
+/**
+ * Puts the stage `concurrency` before the first probe that creates a webhook. Otherwise, failed requests of that stage
+ * would cause deliveries.
+ */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);
@@ -90,15 +93,16 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * Orders the probes if the main key's limit is low: limit tests run once per tier come first, the other limit tests
- * last.
+ * Orders the probes for a main key with a low limit. The limit tests of tiers come early, and the main key's other
+ * limit tests come last.
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a main-key probe uses a key that a `spare` probe uses up. The main-key probe must run first.
+  // Whether a probe of the main key also uses a key that a `spare` probe uses up. If so, the probe of the main key must
+  // run first.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -112,7 +116,7 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   ];
 }
 
-/** Sorts probes: first those that help to judge the most `must` checks per request. */
+/** Sorts probes by value per request, highest first. A probe is valuable if many `must` checks need its evidence. */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
@@ -132,7 +136,7 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Amount added to the value of every probe. Otherwise, cheap and expensive probes of value 0 would rank alike. */
+/** Amount added to the value of every probe. Otherwise, among probes of value 0, cheap ones would not come first. */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
@@ -147,7 +151,10 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Usually puts a tier's `limits` probes last. Puts them first if other probes use over half the minute's limit. */
+/**
+ * Puts the `limits` probes of each tier last. But if the other probes use over half the limit per minute, `limits`
+ * probes come first.
+ */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -9,7 +9,7 @@ import { globOf } from "../../base/text.ts";
 import { exempt } from "../judge/finding.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Selects checks by clause id, check id, suite title, or a pattern such as `SSE-*`. */
+/** Patterns that select checks: clause ids, check ids, suite titles, or globs such as `SSE-*`. */
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
@@ -88,8 +88,8 @@ export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
 }
 
 /**
- * Whether a check belongs to a chosen profile. A `core` check also belongs to the profile of each endpoint that it
- * judges.
+ * Whether a check belongs to a chosen profile. A `core` check belongs to the profile of each endpoint that it judges,
+ * too.
  */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
@@ -117,7 +117,7 @@ const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23",
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns the suites for a target. Excludes clauses about keys if the target needs no key. */
+/** Returns the suites for a target. If the target needs no key, the checks of clauses about keys do not apply. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -26,7 +26,7 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** `consequence`: such as "the threshold was not crossed". `purpose`: such as "send so many requests". */
+  /** Parts of a sentence: a `consequence`, such as "the threshold was not crossed", and a `purpose`, to follow "to". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
@@ -123,7 +123,7 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/** Thrown in a probe that must run again, because an outage may have erased the target's state. */
+/** Thrown to end a probe that must run again, because an outage may have erased the target's state. */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 

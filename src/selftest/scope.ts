@@ -4,14 +4,14 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 
 /**
- * `own`: the suites of the broken clauses, then `short` if these suites miss the fault. `own` and `short` leave out
- * some tests of tiers.
+ * Extent of a trial. `full`: all suites. `short`: leaves out some tests of tiers. `own`: like `short`, but only the
+ * suites that judge a clause that the patch breaks.
  */
 export type TrialExtent = "own" | "short" | "full";
 
 export interface TrialScope {
   readonly suites: readonly Suite[];
-  /** `small`: only free and enterprise keys, which suffice to run every check. */
+  /** `small`: the trial uses no unrestricted pro or team keys. The other keys suffice to run every check. */
   readonly tiers: "small" | "all";
 }
 
@@ -55,13 +55,13 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
   });
 }
 
-/** Divides variants into groups of at most `most`, in which no two variants replace the same function. */
-export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
+/** Divides variants into groups of at most `maxSize`. No two variants of a group replace the same function. */
+export function groupCompatibleVariants(variants: readonly Patch[], maxSize: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {
     const decisions = replacedDecisions(variant);
     const fits = groups.find(
-      ({ taken, members }) => members.length < most && !decisions.some((decision) => taken.has(decision)),
+      ({ taken, members }) => members.length < maxSize && !decisions.some((decision) => taken.has(decision)),
     );
     const group = fits ?? { taken: new Set<string>(), members: [] };
     if (fits === undefined) groups.push(group);
@@ -78,7 +78,7 @@ export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   );
 }
 
-/** Combines faults or variants into one patch, applied in order. */
+/** Combines faults or variants into one patch, which applies them in order. */
 export function combinePatches(patches: readonly Patch[]): Patch {
   const [first, second] = patches;
   if (first !== undefined && second === undefined) return first;

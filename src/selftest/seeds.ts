@@ -7,7 +7,7 @@ import { type TrialExtent, replacedDecisions } from "./scope.ts";
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
-  /** Failed clauses and errors of the harness. Legal variants must not cause any. */
+  /** Failed clauses and errors of the harness. Legal variants must not cause complaints. */
   readonly complaints: readonly string[];
   /** A reduced set of `variants` that still causes complaints. Empty if there are no complaints. */
   readonly fewest: readonly string[];
@@ -16,7 +16,7 @@ export interface SeedTrial {
 const minVariants = 10;
 const maxVariants = 20;
 
-/** Pairs of variants. Each variant is legal alone, but the two together are illegal. */
+/** Pairs of variants that are each legal alone, but illegal together. */
 export const incompatibleVariants: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
   {
     names: ["unknown-agent-before-key", "body-before-agent"],
@@ -42,7 +42,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/** Draws 10 to 20 variants by a seed. No two of them replace the same function. */
+/** Draws 10 to 20 variants by a seed. No two of these variants are incompatible or replace the same function. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -59,16 +59,18 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
 }
 
 /** Lists the false findings about a legal server: clauses that wrongly fail, and errors of the harness. */
-export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
-  ...red
-    .filter((clause) => !breaks.includes(clause))
-    .map(
-      (clause) => `turns ${clause} red: ${said.find((text) => new RegExp(`^${clause}\\b(?!\\d)`).test(text)) ?? ""}`,
-    ),
-  ...errors.map((error) => `harness error: ${error}`),
+export const complaintsOfLegal = (trial: PatchTrial): string[] => [
+  ...falseAlarmsOf(trial).map(
+    (clause) =>
+      `turns ${clause} red: ${trial.said.find((text) => new RegExp(`^${clause}\\b(?!\\d)`).test(text)) ?? ""}`,
+  ),
+  ...trial.errors.map((error) => `harness error: ${error}`),
 ];
 
-/** Tries the variants that each seed draws. Then searches for the fewest variants that cause false findings. */
+/**
+ * Tries the variants that each seed draws. If a seed causes false findings, searches for the few variants that cause
+ * these findings.
+ */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,
@@ -84,7 +86,7 @@ export async function trySeeds(
     const trial = trials[index];
     const complaints = trial === undefined ? ["was not tried"] : complaintsOfLegal(trial);
     const fewest =
-      complaints.length === 0 || trial === undefined ? [] : await reduceToCause(patches, redOf(trial), extent);
+      complaints.length === 0 || trial === undefined ? [] : await reduceToCause(patches, falseAlarmsOf(trial), extent);
     const seedTrial = {
       seed,
       variants: patches.map(({ name }) => name),
@@ -97,7 +99,8 @@ export async function trySeeds(
   return done;
 }
 
-const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
+const falseAlarmsOf = ({ red, breaks }: PatchTrial): readonly string[] =>
+  red.filter((clause) => !breaks.includes(clause));
 
 /** Reduces variants to a small set that still causes the false findings. */
 async function reduceToCause(

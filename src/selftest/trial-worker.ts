@@ -20,7 +20,7 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   };
   let trial = await tryIn(extent);
   const isDetected = (): boolean => patch.breaks.every((clause) => trial.red.includes(clause));
-  // If the suites of the broken clauses miss the fault, tries all suites, and then all tiers.
+  // If the trial misses the fault, repeats the trial once with a larger extent.
   if (extent === "own" && !isDetected()) trial = await tryIn("short");
   if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
   port?.postMessage(trial);

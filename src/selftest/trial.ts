@@ -60,17 +60,18 @@ export function excessOf(
     .map((cost) => `takes ${result[cost]} ${cost}, more than the ${max[cost]} that a run may take`);
 }
 
-/** Runs the suites of a scope against the reference server with a patch, over HTTP on a virtual clock. */
+/** Runs the suites of a scope over HTTP against the reference server with a patch. The server has a virtual clock. */
 export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Promise<PatchTrial> {
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // `announces` also enables the search for other clients. That search must not take a limit fault for another
-    // client.
+    // `announces` also makes the run search for other users of its keys. Trials show that this search does not mistake
+    // a fault of the limits for another user.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
-    // A patch of the limits can make a run send more requests. `maxCosts.all` allows that.
+    // A patch that changes the limits can make a run send more requests. Such a run may cost up to `maxCosts.all`.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
-    return { ...describePatch(patch), ...summarise(result), excess };
+    const { name, kind, section, summary, breaks, mayAlsoBreak } = patch;
+    return { name, kind, section, summary, breaks, mayBreak: mayAlsoBreak, ...summarise(result), excess };
   } finally {
     await embedded.close();
   }
@@ -112,15 +113,6 @@ export function withSmallTiers(target: Target): Target {
     ),
   };
 }
-
-const describePatch = ({ name, kind, section, summary, breaks, mayAlsoBreak }: Patch) => ({
-  name,
-  kind,
-  section,
-  summary,
-  breaks,
-  mayBreak: mayAlsoBreak,
-});
 
 type TrialFindings = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
 

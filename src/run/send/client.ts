@@ -8,28 +8,29 @@ import type { PendingExchange } from "../../wire/transport.ts";
 import { type ClientContext, openAndRecord, sendAndRetry, type SharedClientState, takeSample } from "./send-request.ts";
 import { openGuard, type SendOptions } from "./send-guard.ts";
 
-/** Sends requests to the target with one of its keys, and records them. */
+/** A client that sends requests with one key of the target, and records them. */
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns a copy of the client for one probe. Its requests throw {@link TargetLost} if an outage has begun since the
-   * call of `begin`.
+   * Returns a copy of the client for one probe. If an outage begins later, the copy's requests throw
+   * {@link TargetLost}. The copy calls `onAdmitted` before each request.
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns a copy of the client. Checks of requirement sets older than `requirements` ignore the copy's requests. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
-  /** Starts a request without pacing, and returns before the response arrives. */
+  /** Starts a request at once, even if the key has no requests left. Returns before the response arrives. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
-  /** Sends without pacing. Records only the status, times and rate-limit headers of the response. */
+  /** Sends a request at once. Records only the status, times and rate-limit headers of the response. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
   /** Invokes an agent. If `agent` is a role assignment, `agent.body` overrides fields of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
   /**
-   * Returns `text` as a POST sends it: with the agent's own fields from the target file. Signatures cover this text.
+   * Returns the body that a POST of `text` sends. The target file can add fields to the bodies for an agent. A
+   * signature must cover the returned body.
    */
   readonly bodyToSend: (path: string, text: string) => string;
 }

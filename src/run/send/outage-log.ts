@@ -1,7 +1,7 @@
 import { TargetLost } from "../skip-reason.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** How an outage appears: the target refuses connections, or a gateway responds in its place. */
+/** How an outage appears: the target refuses connections, or a gateway responds instead of the target. */
 export type OutageKind = "refused" | "gateway";
 
 /** A period in which the target was unavailable, in milliseconds since the start of the run. */
@@ -13,13 +13,13 @@ export interface OutageTimes {
 
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** Returns the outage that was under way at the time `ms`; `null` if there was none. */
+  /** Returns the latest outage if it had not ended at the time `ms`. Otherwise, returns `null`. */
   readonly at: (ms: number) => OutageTimes | null;
-  /** Records the beginning of an outage; returns the current one if there is one already. */
+  /** Records the beginning of an outage. If the latest outage has not ended at `fromMs`, returns that outage. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
   /** Waits for the end of the latest outage. Resolves to `false` if the target does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Rejects if the target does not come back. `isHasty`: rejects as soon as an outage begins. */
+  /** Rejects if the target does not come back after an outage. With `isHasty`, rejects when an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
   /** Whether the run gives up, because an outage has lasted too long. */
   readonly isDead: () => boolean;
@@ -35,7 +35,7 @@ interface OutageLogOptions {
 }
 
 /**
- * The run waits this many times longer if a gateway responds for the target. Then the target is probably being
+ * The run waits this many times longer for the target if a gateway responds. The target is then probably being
  * deployed, which takes longer than a restart.
  */
 const gatewayDeadFactor = 4;
@@ -101,7 +101,7 @@ interface RequestContent {
   readonly body: string | null;
 }
 
-/** Finds requests that can crash the target. A request is a suspect if its connection broke in two outages. */
+/** A record of requests that may crash the target. A request is a suspect if its connection broke in two outages. */
 export interface CrashSuspects {
   /** Call this for each request that the transport resends because its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;

@@ -41,7 +41,7 @@ export interface OutageMonitor
 interface OutageOptions {
   readonly now: () => number;
   readonly connect: () => Promise<boolean>;
-  /** Sends a recorded request again. `during`: the kind of the current outage. */
+  /** Sends a recorded request again. `during`: the kind of the current outage, or `null`. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   readonly sleep: (ms: number) => Promise<void>;
   readonly onReturn: () => void;
@@ -52,8 +52,8 @@ interface OutageOptions {
 
 export const defaultDeadAfterMs = 8000;
 /**
- * Milliseconds between connection attempts while the run sends nothing. Remote servers get longer pauses, because they
- * can log each attempt.
+ * Milliseconds between connection attempts while the run sends nothing. Remote servers get longer pauses, because each
+ * attempt can fill a line of their logs.
  */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
@@ -137,14 +137,14 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Remembers a GET that worked, to repeat it later. Prefers `health`, which counts toward no limit. */
+/** Remembers a successful GET, to repeat it later. Prefers a health check, which counts toward no limit. */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Repeats the remembered GET, if there is one. `false`: no response came, or a gateway sent the response. */
+    /** Repeats the remembered GET. Resolves to `false` if no response arrives, or if a gateway sends the response. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -153,7 +153,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that tries to connect. If the latest attempt began at `sinceMs` or later, its result is reused.
+ * Returns a function that tries to connect. The function reuses the latest attempt if this attempt began at `sinceMs`
+ * or later.
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
@@ -214,7 +215,8 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
   let isOwn = false;
 
   /**
-   * Whether only this request fails: an earlier GET, sent again, succeeds. If possible, sends the request again, too.
+   * Whether only this request fails: an earlier GET succeeds when repeated, and this request fails when repeated. A
+   * request that must not be repeated counts as failed again.
    */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;

@@ -9,7 +9,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 import { hasTimedOut } from "./retry.ts";
 
-/** Number of response times in each compared group: the first and the latest. */
+/** The medians of this many first and this many latest response times of a path are compared to detect a slowdown. */
 const comparedResponses = 3;
 /** A target is slow if its response times grow by this factor, to at least `minSlowMs`. */
 const slowdownFactor = 8;
@@ -54,22 +54,22 @@ export function createSlowdownDetector() {
   };
 }
 
-/** Delays requests so that each key stays below its limits. Probes that test limits do not use it. */
+/** Delays requests so that each key stays below its limits. Probes that test limits send without the pacer. */
 export interface Pacer {
   /** Detects a slow target, which then gets only one request at a time for each key. */
   readonly slowdown: SlowdownDetector;
-  /** Waits until the key may send, or throws `WaitRefused`. Call the returned function after the response. */
+  /** Waits until the key may send, or throws `WaitRefused`. Returns a function to call after the response. */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
-  /** Updates a key's state from the headers of a response. Must be called for all requests. */
+  /** Updates a key's state from the headers of a response. Must be called for each response. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
-  /** Waits until the target has probably freed a slot of the key. Returns at once if `hasLostSlots(key)`. */
+  /** Waits until the target has probably freed a concurrency slot. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
-  /** Whether the harness has waited 30 seconds in all for a concurrency slot of the key, and has got only 429 since. */
+  /** Whether the harness waited 30 s in total for a concurrency slot of the key, while every response was 429. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
   readonly detectedTier: (key: TargetKey) => PublishedTier | null;
-  /** Sets the tier of a key until response headers show its tier. */
+  /** Sets the assumed tier of a key. Response headers that show the actual tier replace this value. */
   readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;
 }
 
@@ -106,7 +106,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Uses half of the slots, because some servers free a slot only after their response.
+    // Uses half of the concurrency slots, because some servers free a slot only after they have responded.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

@@ -10,7 +10,7 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** For each past outage, a map from keys to the samples since the previous outage. */
+  /** Samples from before the last outage. Each map has the samples of one period between outages, by key name. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   const outagesMs: number[] = [];
   let isAway = false;
@@ -38,7 +38,7 @@ export function startRecorder() {
     recorded: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
-    /** Returns the exchanges since the last outage: a restarted server may have forgotten earlier ones. */
+    /** Returns the exchanges since the last outage: a restarted server may have forgotten earlier requests. */
     exchanges: (): readonly Exchange[] => {
       const sinceMs = outagesMs.at(-1);
       return sinceMs === undefined && !isAway
@@ -56,7 +56,7 @@ export function startRecorder() {
       samples.clear();
     },
     sent: (): number => sent,
-    /** Returns the number of agent executions so far, including failed ones and the queries in batches. */
+    /** Returns the number of agent executions so far. Failed executions and each query of a batch count, too. */
     executions: (): number => executions,
     countLost: (): void => void (lost += 1),
     lost: (): number => lost,
@@ -65,7 +65,7 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** A 5xx counts as an execution, because the agent may have run and failed. */
+/** Whether an agent has run. A 5xx counts as an execution, because the agent may have run and failed. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);

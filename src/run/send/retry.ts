@@ -14,7 +14,7 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target became unavailable during the exchange, which then proves nothing. */
+/** Whether the target became unavailable during the exchange. Such an exchange shows nothing about the target. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
@@ -34,7 +34,7 @@ export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
 export interface RetryOptions {
-  /** Never sends the request again, for probes that count the effects of their requests. */
+  /** Never sends the request again. Probes that count the effects of their requests need this option. */
   readonly noRetry?: true;
   /** Sends at once, even if the key has no requests left, to provoke a 429. */
   readonly unpaced?: boolean;
@@ -57,11 +57,11 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     nameOf,
   );
   const hasWhole = exchanges.some((each) => !isConnectionLost(each));
-  const isExcused = (lost: Exchange): boolean => {
-    const same = alike.get(nameOf(lost)) ?? [];
-    const at = same.indexOf(lost);
+  const isExcused = (broken: Exchange): boolean => {
+    const same = alike.get(nameOf(broken)) ?? [];
+    const at = same.indexOf(broken);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the previous identical request lost its connection, this request is its retry.
+    // If the identical request before lost its connection, too, the request was sent at least twice.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

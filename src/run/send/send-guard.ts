@@ -16,7 +16,7 @@ import { createTimeoutPolicy, type TimeoutPolicy } from "./timeout-policy.ts";
 
 export interface SendOptions extends RetryOptions {
   readonly json?: unknown;
-  /** A body to send unchanged. */
+  /** The body as text, instead of `json`. */
   readonly text?: string;
   /** Encoding of the body. Absent: UTF-8, as JSON requires. */
   readonly encoding?: "latin1";
@@ -30,9 +30,9 @@ export interface SendOptions extends RetryOptions {
   readonly fromOrigin?: boolean;
   /** Minimum deadline for the response head, in milliseconds. Shorter deadlines are raised to this value. */
   readonly minHeadMs?: number;
-  /** A limit that the probe has already used up on this key, e.g. `minute used up`. The exchange records this value. */
+  /** The limit that the probe has used up on this key, e.g. `minute used up`. The exchange records this value. */
   readonly keyState?: KeyState;
-  /** Closes the stream once this returns true for the events so far. */
+  /** The harness closes the stream once this function returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
 }
 
@@ -47,8 +47,8 @@ export const usesClientKey = ({ options }: ClientRequest): boolean => options.au
 /** Stops all clients of a run at the run's bounds, or when the target no longer responds. */
 export interface SendGuard {
   /**
-   * Counts a request, or throws if the run must not send it. Returns how many agent executions the request can start.
-   * Returns 0 without a limit on executions: the guard does not count them then.
+   * Counts a request, or throws if the run must not send the request. Returns how many agent executions the request can
+   * start. Without a limit on executions, returns 0, because the guard does not count executions then.
    */
   readonly admit: (call: ClientRequest) => number;
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;

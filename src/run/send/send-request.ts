@@ -30,7 +30,7 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
 
 export interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
-  /** Number of outages before the current probe began; any further outage throws {@link TargetLost}. */
+  /** Number of outages before the current probe began. After any further outage, requests throw {@link TargetLost}. */
   readonly outagesBefore: number;
   readonly since: RequirementSet;
   readonly onAdmitted?: ((executions: number) => void) | undefined;
@@ -113,7 +113,7 @@ export function openAndRecord(shared: SharedClientState, key: TargetKey, call: C
   return { ...pending, finished };
 }
 
-/** Sends a request without pacing. Records only its times, its status and its rate-limit headers. */
+/** Sends a request at once. Records only the status, times and rate-limit headers of the response. */
 export async function takeSample(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Sample> {
   const pending = shared.transport.openFast(admit(shared, key, call));
   return (await finishAndRecord(shared, key, call, pending, "sample")).sample;

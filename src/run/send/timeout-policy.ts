@@ -8,7 +8,7 @@ import { getOrAdd } from "../../base/memoize.ts";
 export interface TimeoutPolicy {
   /** Must be called with each exchange whose deadlines came from {@link deadlinesFor}. */
   readonly observe: (exchange: Exchange) => void;
-  /** Returns the deadlines of the next request. They are shorter if its endpoint has timed out. */
+  /** Returns the deadlines of the next request. Earlier timeouts of the endpoint make the deadlines shorter. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**
    * Returns how long to wait for a stream to close after its last event. `isKnown` is true if an earlier stream stayed
@@ -26,7 +26,7 @@ const slowEndpointFactor = 3;
 
 /** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
 const maxTimeoutTotalMs = 40_000;
-/** The run also stops after `count` timeouts that took `totalMs` in total. */
+/** The run also stops after `count` timeouts that took at least `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
  * The run stops when slow responses have taken `maxTotalMs` in total. A response counts as slow from `minMs`, unless
@@ -35,7 +35,10 @@ const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
-/** Shortest deadline of a request, even if the timeouts have nearly reached `maxTimeoutTotalMs`. */
+/**
+ * As the total of the timeouts approaches `maxTimeoutTotalMs`, deadlines of endpoints without a timeout become shorter,
+ * but not shorter than this.
+ */
 const minDeadlineMs = 5000;
 
 /**
@@ -145,7 +148,7 @@ function trackLateResponses() {
   };
 }
 
-/** Adds up periods of time. The time in which periods overlap counts once. */
+/** Adds up periods of time. Time in which several periods overlap counts once. */
 function sumPeriods() {
   let [sumMs, untilMs] = [0, 0];
   return {
@@ -177,7 +180,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** Returns when the last data arrived. Uses the last event if the harness closed the connection. */
+/** Returns when the last data arrived. If the harness closed the connection, this is the time of the last event. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

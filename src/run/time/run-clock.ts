@@ -5,7 +5,7 @@ import { need, WaitRefused } from "../skip-reason.ts";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** How long to wait in real time for an agent's response. Afterwards, the test clock is advanced. */
+/** How long to wait in real time for an agent's response before the test clock is advanced. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /**
  * If a response takes at least this long, its agent counts as using real time. The network can cause shorter delays.
@@ -84,7 +84,8 @@ export interface RunClock {
   /** Sleeps with `RunClockOptions.timers`, which tests can simulate. To wait for the network, use `sleepReal`. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Repeatedly sleeps `restMs` and advances the test clock by `stepMs`. Ends when the promise settles or after `maxMs`.
+   * Advances the test clock until the promise settles, by at most `maxMs` in total. Sleeps `restMs` in real time before
+   * each step of `stepMs`. Returns the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Like `passUntil`, but first waits up to 30 s in real time. Some agents ignore the test clock. */

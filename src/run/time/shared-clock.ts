@@ -9,13 +9,13 @@ interface ClockUser {
 /** The test clock advances in whole seconds, so that similar waits end together. */
 const stepMs = 1000;
 
-/** Lets probes share a test clock, which advances when all of them wait. Returns a function that adds a probe. */
+/** Lets probes share a test clock, which advances when all probes wait. Returns a function that adds a probe. */
 export function shareClock(time: RunClock) {
   const members = new Set<ClockUser>();
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // A probe that just started may be about to wait. Lets the probe begin its wait first.
+    // A probe that just started may be about to wait. This pause lets the probe begin its wait.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -52,7 +52,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The clock that the probe must use. Its waits may last up to one second too long. */
+      /** The clock that the probe must use. Waits by this clock may last up to one second too long. */
       time: { ...time, passTime },
       leave: (): void => {
         members.delete(member);

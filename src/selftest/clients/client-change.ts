@@ -9,7 +9,7 @@ export interface ClientChange {
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Makes a client that sends a wrong request. No injected errors are needed to show the mistake. */
+/** Returns a change that makes the client send a wrong request. The mistake shows without injected errors. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,
@@ -18,8 +18,8 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
 });
 
 /**
- * Makes a client that reacts wrongly, e.g. to a 429. Only errors or unusual responses, such as small pages, reveal the
- * mistake.
+ * Returns a change that makes the client react wrongly, e.g. to a 429. Only errors or unusual responses, such as small
+ * pages, reveal the mistake.
  */
 export const wrongReaction = (
   name: string,

@@ -13,7 +13,7 @@ import { runK6 } from "../../load/engines/k6/run.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 import { coreMessages } from "../trial.ts";
 
-export interface LoadFaultPlan {
+interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
@@ -22,7 +22,7 @@ export interface LoadFaultPlan {
   readonly mayFind?: readonly string[];
 }
 
-/** The faults that only a load run detects, each with the scenario that must detect it. */
+/** The faults that only load detects, each with the scenario that must detect the fault. */
 export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
   { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
@@ -41,7 +41,7 @@ export const loadFaultPlans: readonly LoadFaultPlan[] = [
 ];
 
 /** Scenarios that run one at a time, because each keeps a processor core busy. */
-export const exclusiveScenarios: ReadonlySet<string> = new Set([
+const exclusiveScenarios: ReadonlySet<string> = new Set([
   "burst",
   "noisy-neighbour",
   "far-over",
@@ -50,9 +50,7 @@ export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "soak",
 ]);
 
-export type EnvironmentOpener = (
-  patches: readonly PatchName[],
-) => LoadEnvironment & { readonly close: () => Promise<void> };
+type EnvironmentOpener = (patches: readonly PatchName[]) => LoadEnvironment & { readonly close: () => Promise<void> };
 
 /** A load trial against the reference server. `fault` is `null` if the server has no fault. */
 export interface LoadFaultTrial {
@@ -84,14 +82,15 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Returns the same trials against a correct server. There, the load must find nothing. */
+/** Returns the same trials against a server without faults. These trials must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
-  const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
-  return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
+  const byName = new Map(trials.map((each) => [trialName(each.trial), each]));
+  return [...byName.values()].map((each) => ({ ...each, fault: null, finds: [], mayFind: [] }));
 }
 
 /**
- * Returns one trial for each pair of scenario and engine, against a correct server. The next round uses the next tier.
+ * Returns one trial for each pair of scenario and engine, against a server without faults. Round 0 uses each scenario's
+ * first tier, round 1 the second, and so on.
  */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
@@ -113,7 +112,7 @@ export async function installedEngines(): Promise<EngineName[]> {
   }
 }
 
-/** Maximum number of loads that run at the same time. Loads that keep a processor core busy run alone. */
+/** Maximum number of trials that run at the same time. Trials of {@link exclusiveScenarios} run alone. */
 const maxConcurrentTrials = 4;
 
 /** Runs all trials. The {@link exclusiveScenarios} run last, one at a time. */
@@ -147,16 +146,16 @@ async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: Environm
   }
 }
 
-async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
+async function runTrial(planned: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   const environment =
-    result.fault === null
+    planned.fault === null
       ? openEnvironment([])
-      : withShortDeliveryWait(openEnvironment([{ kind: "fault", name: result.fault }]));
+      : withShortDeliveryWait(openEnvironment([{ kind: "fault", name: planned.fault }]));
   try {
-    if (result.fault !== null) await waitForTimeInMinute(result.trial);
+    if (planned.fault !== null) await waitForTimeInMinute(planned.trial);
     const beganMs = performance.now();
-    const outcome = await sendLoneTrial(result.trial, environment);
-    return { ...result, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };
+    const outcome = await sendLoneTrial(planned.trial, environment);
+    return { ...planned, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };
   } finally {
     await environment.close();
   }
@@ -186,7 +185,7 @@ export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironme
   return result;
 }
 
-/** Minimum time left in the current minute when a load starts, so that the load stays within a minute. */
+/** Minimum time left in the current minute when a load starts, so that the load ends in the same minute. */
 const minTimeLeftMs = 6000;
 
 async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {

@@ -7,7 +7,7 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/mutant.ts";
 
-/** Changes recorded evidence, as if the server behaved differently in one respect. */
+/** A change of recorded evidence, as if the server behaved differently in one respect. */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;

@@ -35,12 +35,13 @@ export interface MutantTrial {
   /** Clauses that failed although the mutant was not meant to break them. */
   readonly alsoRed: readonly string[];
   /**
-   * `true`: all checks judged the mutant. `false`: the checks for `mutant.expects` came first, and possibly sufficed.
+   * `true`: all checks judged the mutant. `false`: the checks of the clauses in `mutant.expects` judged first, and the
+   * other checks only if none of these failed.
    */
   readonly isWhole: boolean;
 }
 
-export interface JudgedCleanRun {
+interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesByEvidenceId;
   readonly outcomes: ReadonlyMap<string, JudgedOutcome>;
@@ -72,23 +73,24 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
 }
 
 /**
- * Judges a mutant by the clauses in `mutant.expects`. If none of them fails, or with `isWhole`, judges by all clauses.
+ * Judges a mutant by the checks of the clauses in `mutant.expects`. If none of these checks fails, or with `isWhole`,
+ * judges the mutant by all checks.
  */
-export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
-  const evidence = mutateEvidence(bench, mutant.make());
-  const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
-  const changed = covering.some(isRed) ? covering : changedJudgements(bench, evidence);
-  return trialOf(bench, mutant, changed, isWhole);
+export function tryMutant(clean: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
+  const evidence = mutateEvidence(clean, mutant.make());
+  const covering = isWhole ? [] : changedJudgements(clean, evidence, ({ clause }) => mutant.expects.includes(clause));
+  const changed = covering.some(isRed) ? covering : changedJudgements(clean, evidence);
+  return trialOf(clean, mutant, changed, isWhole);
 }
 
 const maxBatchSize = 20;
 
-/** Judges legal mutants in batches. If a batch makes an outcome worse, judges its mutants one by one. */
-export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
+/** Judges legal mutants in batches. If a batch makes an outcome worse, judges the batch's mutants one by one. */
+export const tryLegalMutants = (clean: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
-    const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
+    const changed = changedJudgements(clean, mutateEvidence(clean, batch.replacement));
     return batch.mutants.map((each) =>
-      statusOf(each, changed) === "unchanged" ? trialOf(bench, each, [], true) : tryMutant(bench, each, true),
+      statusOf(each, changed) === "unchanged" ? trialOf(clean, each, [], true) : tryMutant(clean, each, true),
     );
   });
 
@@ -176,16 +178,16 @@ function describeJudgement(judgement: Judgement): string {
 }
 
 /** Mutants whose changes are applied together. No two of these mutants change the same exchange or delivery. */
-export interface MutantBatch {
+interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;
 }
 
-export function batchesOf(mutants: readonly Mutant[], most: number): MutantBatch[] {
+export function batchesOf(mutants: readonly Mutant[], maxSize: number): MutantBatch[] {
   const batches: MutantBatch[] = [];
   for (const mutant of mutants) {
     const alone: MutantBatch = { mutants: [mutant], replacement: mutant.make() };
-    const at = batches.findIndex((each) => each.mutants.length < most && areIndependent(each, alone));
+    const at = batches.findIndex((each) => each.mutants.length < maxSize && areIndependent(each, alone));
     const found = batches[at];
     if (found === undefined) batches.push(alone);
     else batches[at] = joinBatches(found, alone);

@@ -21,7 +21,7 @@ import { type AllSamples, allSamples } from "../../suites/headers/probes.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 
-/** A response that mutants change. It represents all responses of its kind in the run. */
+/** A response that mutants change. The response represents all similar responses of the run. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
@@ -29,17 +29,17 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Name in reports, such as `invoke 200`, with a property that tells similar responses apart. */
+  /** Name in reports, such as `invoke 200` or `list 200, outside the pages`. */
   readonly name: string;
 }
 
-/** Groups the responses by `similarityKey`. Returns the first response of each group. */
+/** Returns the first response of each group of responses with the same `similarityKey`. */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
     const site = siteOf(run, exchange);
-    const cell = similarityKey(site);
-    if (!found.has(cell)) found.set(cell, site);
+    const key = similarityKey(site);
+    if (!found.has(key)) found.set(key, site);
   }
   return [...found.values()];
 }
@@ -59,9 +59,10 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   const { method, url } = exchange.request;
   const endpoint = endpointCalled(method, url, run.paths)?.endpoint ?? null;
   const { status } = exchange.answer;
-  const trait =
-    traitOf(exchange, endpoint) ?? (idsWhileAdvanced(run).has(exchange.id) ? "while the clock was advanced" : null);
-  const name = `${endpoint ?? "other paths"} ${status}${trait === null ? "" : `, ${trait}`}`;
+  const specialCase =
+    specialCaseOf(exchange, endpoint) ??
+    (idsWhileAdvanced(run).has(exchange.id) ? "while the clock was advanced" : null);
+  const name = `${endpoint ?? "other paths"} ${status}${specialCase === null ? "" : `, ${specialCase}`}`;
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
@@ -76,7 +77,7 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-function traitOf(
+function specialCaseOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
 ): string | null {
@@ -122,7 +123,7 @@ export interface MutableMessage {
   readonly place: string;
   readonly id: string;
   /**
-   * Tables of src/spec/fields.ts that describe the value or a part of it. `steps` is the path to the described part.
+   * Tables of src/spec/fields.ts that describe `value` or a part of `value`. `steps` is the path to the described part.
    */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
@@ -131,15 +132,15 @@ export interface MutableMessage {
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
 
-export function bodyMessage(place: MutationSite): MutableMessage | null {
-  const { exchange, name } = place;
+export function bodyMessage(site: MutationSite): MutableMessage | null {
+  const { exchange, name } = site;
   const value = bodyJson(exchange);
   if (!isObject(value)) return null;
   return {
     place: name,
     id: exchange.id,
     tables: fieldTableNames.flatMap((table) => {
-      const steps = tablePathIn(table, place, value);
+      const steps = tablePathIn(table, site, value);
       return steps === null ? [] : [{ name: table, steps }];
     }),
     value,
@@ -186,7 +187,7 @@ function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of a stream's events. Takes only the first and the last event of each name. */
+/** Returns the data of a stream's events as messages. Takes only the first and the last event of each name. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -232,7 +233,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Names the kind of a delivery. First attempts are a separate kind, because some senders send a ping first. */
+/** Returns the kind of a delivery. First attempts are a separate kind, because some senders send a ping first. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

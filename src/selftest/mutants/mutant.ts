@@ -7,7 +7,7 @@ import { getOrAdd, memoizeByObject } from "../../base/memoize.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { rateLimitInfoOf, readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 
-/** The evidence of a run against a correct server. Each mutant changes one part of it. */
+/** The evidence of a run against a correct server. Each mutant changes a part of this evidence. */
 export interface CleanRun {
   /** Name of the server that gave this evidence. */
   readonly source: string;
@@ -31,7 +31,7 @@ export interface Mutant {
    * worse.
    */
   readonly kind: "illegal" | "legal";
-  /** Name of the kind of change, such as "a required field is left out". */
+  /** Name of the kind of change, such as "a required field left out". */
   readonly operator: string;
   /** Names the changed messages, such as `invoke 200` or `first deliveries of agent.completed`. */
   readonly place: string;
@@ -97,7 +97,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** Returns probe results with replaced parts. Keeps unchanged objects, so that caches still find them. */
+/** Returns probe results with replaced parts. Does not copy unchanged objects, so that caches still find them. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -135,7 +135,7 @@ function replaceIn(value: unknown, replacement: Replacement): unknown {
 interface PartChange {
   readonly name: string;
   readonly before: unknown;
-  /** The value that replaces `before`. In an array, `null` removes the item instead. */
+  /** The value that replaces `before`. `null` removes an item of an array, but leaves a property unchanged. */
   readonly after: unknown;
 }
 

@@ -62,8 +62,8 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/** Drops a response if an earlier one is similar. Mutants are then judged faster, with the same results. */
-export function reducedRun(run: CleanRun): CleanRun {
+/** Drops each response that is similar to an earlier response, so that mutants are judged faster. */
+function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>
     typeof value === "object" && value !== null && isExchange(value) && !kept.has(value.id);
@@ -91,7 +91,7 @@ export function reducedRun(run: CleanRun): CleanRun {
   return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
 }
 
-/** Names of the probes of stage `review`. They read the exchanges of the whole run. */
+/** Names of the probes of stage `review`, which read the exchanges of the whole run. */
 const wholeRunProbes: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) =>
     checks.flatMap(({ on }) =>
@@ -100,7 +100,7 @@ const wholeRunProbes: ReadonlySet<string> = new Set(
   ),
 );
 
-export interface MutantSelection {
+interface MutantSelection {
   readonly sample: number | null;
   readonly seed: number;
 }
@@ -111,7 +111,7 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/** Runs the suites against several correct servers, and tries the mutants in one worker thread per core. */
+/** Runs the suites against several correct servers. Then tries the mutants, in one worker thread per core. */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -143,14 +143,14 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
-    const bench = judgeCleanRun(run);
-    const own = selection.filter((_, place) => place % of === share);
+    const clean = judgeCleanRun(run);
+    const own = selection.filter((_, index) => index % of === share);
     return [
       ...own
         .filter(({ kind }) => kind === "illegal")
-        .map((each, place) => tryMutant(bench, each, place % fullyJudgedInterval === 0)),
+        .map((each, index) => tryMutant(clean, each, index % fullyJudgedInterval === 0)),
       ...tryLegalMutants(
-        bench,
+        clean,
         own.filter(({ kind }) => kind === "legal"),
       ),
     ];
@@ -164,7 +164,7 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
 }
 
 /** A correct server: the reference server, alone or with variants. Mutants change the evidence of its run. */
-export interface CleanServer {
+interface CleanServer {
   readonly name: string;
   readonly variants: readonly string[];
   /** Whether to try a mutant on this server. `false` if the server without variants gives the same mutant. */
@@ -172,7 +172,7 @@ export interface CleanServer {
 }
 
 /**
- * Whether the mutant changes an error's body, status or `X-RateLimit-Limit`. The variants of the clean server `form B`
+ * Whether the mutant changes the body, status or `X-RateLimit-Limit` of an error. The variants of the server `form B`
  * mainly affect errors.
  */
 const changesError = ({ place, subject }: Mutant): boolean =>
@@ -182,10 +182,10 @@ const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
 /**
- * The selftest makes mutants from the evidence of these correct servers. The reference server comes last, because it
- * gives the most mutants.
+ * The selftest makes mutants from the evidence of these correct servers. The reference server without variants gives
+ * the most mutants, so it comes last.
  */
-export const cleanServers: readonly CleanServer[] = [
+const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",
     variants: ["form-b", "headers-of-minute", "code-rate-limited", "index-from-1"],
@@ -205,7 +205,7 @@ export const cleanServers: readonly CleanServer[] = [
   { name: "reference", variants: [], isNew: () => true },
 ];
 
-export const variantsOf = ({ variants }: CleanServer): Patch[] =>
+const variantsOf = ({ variants }: CleanServer): Patch[] =>
   variants.map((name) => {
     const found = allVariants.find((each) => each.name === name);
     if (found === undefined) throw new Error(`there is no variant ${name}`);

@@ -25,19 +25,18 @@ const unspecifiedStatus = "403 is no status of the document, which shows no body
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
 /**
- * `place` ends with this text if the test clock was advanced during the exchange. Example: `usage 200, while the clock
- * was advanced`.
+ * The end of a mutant's `place` if the test clock was advanced during the exchange. Example: `usage 200, while the
+ * clock was advanced`.
  */
-const advancedTrait = ", while the clock was advanced";
+const advancedSuffix = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
 const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
 /**
- * Known mutants that break a clause and that no check notices, with the reasons. Any other unnoticed mutant shows a
- * defect
- * of the checks.
+ * Known mutants that break a clause although no check fails, with the reasons. Any other such mutant shows a defect of
+ * the checks.
  */
 export const survivors: readonly Survivor[] = [
   row(
@@ -59,8 +58,8 @@ export const survivors: readonly Survivor[] = [
     any,
     "uptime",
   ),
-  row(whileAdvanced, "a reset of an hour before", `*${advancedTrait}`),
-  row(whileAdvanced, "a reset-after that is a minute short or long", `*${advancedTrait}`),
+  row(whileAdvanced, "a reset of an hour before", `*${advancedSuffix}`),
+  row(whileAdvanced, "a reset-after that is a minute short or long", `*${advancedSuffix}`),
   row(ping, any, "first deliveries of *", "type"),
   row(ping, "a body *", "first deliveries of *"),
   row(unspecifiedStatus, any, "* 403*", "the body"),
@@ -115,7 +114,7 @@ const patterns = survivors.map((known) => ({
   fits: ({ fate, operator, place, subject }: GroupedMutant) =>
     fate === "survived" &&
     globOf(known.operator)(operator) &&
-    (globOf(known.place)(place) || globOf(known.place)(place.replace(advancedTrait, ""))) &&
+    (globOf(known.place)(place) || globOf(known.place)(place.replace(advancedSuffix, ""))) &&
     globOf(known.subject)(subject),
 }));
 
@@ -131,8 +130,8 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the unneeded rows of `survivors`: rows that match no group. */
-export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
+/** Returns the unneeded rows of `survivors`: rows that match no surviving mutant. */
+const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
@@ -143,7 +142,7 @@ const survivalReason = (group: GroupedMutant): string | null =>
 export interface MutantGroup extends GroupedMutant {
   readonly count: number;
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
-  /** The reason that the table `survivors` gives for this `fate`. `null`: no reason, so the harness has a defect. */
+  /** The reason in the table `survivors`. `null`: no row matches these mutants, so the harness has a defect. */
   readonly reason: string | null;
 }
 
@@ -154,7 +153,7 @@ export interface MutantSummary {
   readonly groups: readonly MutantGroup[];
   readonly unexplained: number;
   readonly needless: readonly string[];
-  /** `alsoRed` counts those of the `judged` mutants that also made an unexpected clause fail. */
+  /** `judged`: killed mutants that all checks judged. `alsoRed`: how many of these also broke an unexpected clause. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

@@ -14,15 +14,15 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** Every 100 ms, this process blocks its event loop. The random duration is at most this long. */
+  /** Maximum time for which this process blocks its event loop, every 100 ms. Each blocked time is random. */
   readonly maxLoopBlockMs: number;
-  /** There is one thread for each core. In every 100 ms, each thread is busy for this long. */
+  /** How long the harness keeps each processor core busy, in every 100 ms. */
   readonly busyMs: number;
 }
 
 const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** The disturbances to test with. The last one combines all. */
+/** The kinds of noise to test with. The last entry combines all kinds. */
 export const noises: readonly Noise[] = [
   { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -48,7 +48,7 @@ export async function startLegalServer(seed: number): Promise<CorrectServer> {
   return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
 }
 
-/** Draws about half of the suites by the seed. Not all are run, because the noise makes each request slow. */
+/** Draws about half of the suites by the seed. All suites would take too long, because the noise slows each request. */
 function drawSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
   return suites.filter(() => numbers() < suitesShare);
@@ -82,7 +82,7 @@ export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed
   }
 }
 
-export interface CpuNoise {
+interface CpuNoise {
   readonly close: () => Promise<void>;
 }
 
@@ -91,14 +91,15 @@ const hog = `
   setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
 `;
 
-export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
-  const hogs = Array.from({ length: availableParallelism() }, () => {
-    return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
-  });
+function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
+  const hogs = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(hog, { eval: true, workerData: { workMs, everyMs } }),
+  );
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
+function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * maxMs;
     while (performance.now() < until);
@@ -111,24 +112,24 @@ export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => nu
   };
 }
 
-export interface NetworkNoise {
+interface NetworkNoise {
   /** Maximum random delay of a chunk of data, in milliseconds. The chunks of a connection keep their order. */
   readonly jitterMs: number;
-  /** Probability, from 0 to 1, that the connection is reset at a chunk. */
+  /** Probability, from 0 to 1, that a chunk of data resets the connection. */
   readonly resets: number;
   /** How many seconds each `Date` header is set back, as if the server's clock were slow. */
   readonly dateLagSeconds: number;
 }
 
 /** A proxy on loopback that simulates a bad network in front of one port. */
-export interface NoisyProxy {
+interface NoisyProxy {
   readonly port: number;
   readonly resets: () => number;
   readonly close: () => Promise<void>;
 }
 
 /** Starts a proxy to the port `to`. `numbers` returns random numbers from 0 to 1. */
-export async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
+async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
   let resets = 0;
   const server = createServer({ noDelay: true }, (inward) => {
@@ -158,7 +159,7 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
   };
 }
 
-/** This power makes most random delays short: half of them are at most about 1 % of `jitterMs`. */
+/** Exponent of the random delays. It makes most delays short: half of them are at most about 1 % of `jitterMs`. */
 const delayExponent = 6.6;
 
 function forwardLate(

@@ -130,7 +130,7 @@ export const standardReceiver: ReceiverBehaviour = {
   maxBytes: Infinity,
 };
 
-/** Whether `given` is the body's signature with one of the receiver's secrets. */
+/** Whether the receiver accepts `given` as the signature of the body `raw` with one of its secrets. */
 export const isVerified = (
   behaviour: ReceiverBehaviour,
   secrets: readonly string[],

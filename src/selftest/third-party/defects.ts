@@ -1,7 +1,7 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** `found`: at least one of these clauses must fail. `missed`: why a run does not detect the defect. */
-export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
+/** How a run detects a defect. `found`: at least one of these clauses must fail. `missed`: why no clause fails. */
+type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** Defects of the third-party test server, which is written in Go. Each key is the switch that turns a defect on. */
 export const goDefects: Readonly<Record<string, DefectDetection>> = {

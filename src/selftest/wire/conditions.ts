@@ -1,27 +1,27 @@
 import { type EndpointName, endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type DimensionValues, hasValues, isTierKey, type RequestTraits, takesPlainFieldsOnly } from "./dimensions.ts";
 
-/** A request property, such as the body's length, that is missing in src/spec/dimensions.ts. */
-export interface ExtraProperty {
+/** A property of requests that src/spec/dimensions.ts does not list, such as the length of the body. */
+interface ExtraProperty {
   readonly class: string;
   readonly description: string;
   readonly on: readonly EndpointName[] | null;
   /**
-   * Whether a request with these values can never have the property. Example: a wrong key gets no `Remaining`, so
-   * `Remaining` cannot be an even number.
+   * Whether a request with these values can never have the property. Example: a response to a wrong key has no
+   * `X-RateLimit-Remaining`, so this number cannot be even.
    */
   readonly excludes: (values: DimensionValues) => boolean;
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** Selects requests by counting them: only the third, or every third. */
+/** A rule that selects requests by their number: for example, only the third request, or every third. */
 interface NumberRule {
   readonly description: string;
   readonly isRepeated: boolean;
   readonly matches: (number: number) => boolean;
 }
 
-/** The condition that a request must meet for the mutant to misbehave. */
+/** The condition that a request must meet so that the mutant, a changed server, responds wrongly. */
 export interface Condition {
   readonly values: DimensionValues;
   /** An additional property that the request must have, such as a long body. */
@@ -29,7 +29,7 @@ export interface Condition {
   readonly numberRule: NumberRule | null;
 }
 
-/** Creates a function that tests a condition. The function counts requests: use a new one in each run. */
+/** Returns a function that tests a condition. Each run needs a new function, because the function counts requests. */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
   {

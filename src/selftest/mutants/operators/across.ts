@@ -12,12 +12,11 @@ import {
   withHeader,
   withJson,
 } from "../edits.ts";
-import { replacingExchanges, type Mutant, mutantOf, replacingDeliveries } from "../mutant.ts";
+import { type CleanRun, replacingExchanges, type Mutant, mutantOf, replacingDeliveries } from "../mutant.ts";
 import { type MutationSite, mutationSites, withDeliveryText } from "../messages.ts";
 import { getPath } from "../../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
-import type { CleanRun } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
@@ -119,7 +118,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   ];
 }
 
-/** Returns mutants in which responses contradict each other, although each is correct by itself. */
+/** Returns mutants in which responses contradict each other, although each response is correct by itself. */
 export function acrossResponses(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [
@@ -198,7 +197,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Returns mutants in which deliveries contradict each other, although each is correct by itself. */
+/** Returns mutants in which deliveries contradict each other, although each delivery is correct by itself. */
 export const acrossDeliveries = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

@@ -3,9 +3,8 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
 import { headerNames } from "../../../spec/headers.ts";
 import { changeHeader, headerOf } from "../edits.ts";
-import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
+import { type CleanRun, replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
-import type { CleanRun } from "../mutant.ts";
 
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
@@ -114,7 +113,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Delays only the last attempt. A delay of an earlier attempt would also shorten the next wait.
+    // Delays only the last attempt. A delay of an earlier attempt would also shorten the wait before the next attempt.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

@@ -61,7 +61,7 @@ function changesOf(
 }
 
 /**
- * A mutant's wrong `execution_time` exceeds the measured duration by more than this. Slowness of the server could
+ * A mutant's wrong `execution_time` exceeds the request's measured duration by more than this. A slow server could
  * explain a smaller excess.
  */
 const minExcessSeconds = 5;
@@ -131,8 +131,8 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that a changed field can break in addition to the field's own clause. */
-export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
+/** Clauses that a changed field can break in addition to the clause in the field's row. */
+const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
   "health.uptime": ["HLT-17"],
@@ -182,11 +182,11 @@ const conditionallyRequired: readonly ConditionalField[] = [
   },
 ];
 
-export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
+const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 
 /** Required fields that may be `null` as long as the server has no value for them. */
-export const nullableFields: ReadonlySet<string> = new Set([
+const nullableFields: ReadonlySet<string> = new Set([
   "webhookMetrics.average_response_time",
   "webhookMetrics.last_delivery",
 ]);

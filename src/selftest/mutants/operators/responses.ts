@@ -119,7 +119,7 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
   ];
 }
 
-/** Each clause requires the rate-limit headers on one kind of response, such as a 401. */
+/** Each of these clauses requires the rate-limit headers on one kind of response, such as a 401. */
 const presenceClauses = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -165,7 +165,7 @@ const formatChanges: readonly HeaderOperator[] = [
   ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
-/** Changes that make a header's value wrong. Only for valid keys: for other keys, the document specifies no values. */
+/** Changes that make a header's value wrong. The document specifies the values only for responses to valid keys. */
 const valueChanges: readonly HeaderOperator[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],

@@ -43,7 +43,7 @@ const first =
   (events) =>
     edit(events, indexOfFirst(events, name));
 const firstData = (name: string, data: (before: string) => string): StreamChange => first(name, replaceData(data));
-/** Edits the final event of a stream. Streams that the harness closed early have no final event. */
+/** Returns a change of a stream's final event, `done` or `error`. A stream without a final event gets no mutant. */
 const atEnd =
   (edit: EventEdit): StreamChange =>
   (events) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import type { Exchange } from "../../evidence/exchange.ts";
 import { sampleExchange, textBody } from "../../report/testing/sample.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { startRecorder } from "./recorder.ts";
@@ -18,5 +19,16 @@ describe("agent executions of a run", () => {
     const exchange = sampleExchange("x1", { url: `http://h${path}`, body: textBody(body) }, { status });
     recorder.record(exchange, sampleOf(exchange, 0, 0));
     expect(recorder.executions()).toBe(executions);
+  });
+
+  it("count an invoke without a response, which an agent may have run", () => {
+    const recorder = startRecorder();
+    const request = { url: "http://h/v1/agents/echo/invoke", body: textBody('{"query":"hello"}') };
+    const exchange: Exchange = {
+      ...sampleExchange("x1", request, {}),
+      answer: { kind: "unanswered", reason: "silent", detail: "no response head within 30 s", endMs: 30_000 },
+    };
+    recorder.record(exchange, sampleOf(exchange, 0, 0));
+    expect(recorder.executions()).toBe(1);
   });
 });

@@ -18,7 +18,7 @@ export function startRecorder() {
 
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
-    if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
+    if (isAgentCall(sample) && mayHaveRunAgent(sample)) executions += 1;
     if (key !== null) getOrAdd(samples, key, () => []).push(sample);
   };
 
@@ -31,7 +31,7 @@ export function startRecorder() {
         sent += 1;
         return;
       }
-      if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
+      if (!isAgentCall(sample) && mayHaveRunAgent(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
     /** Returns all exchanges, including those during an outage of the target. */
@@ -65,8 +65,11 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether an agent has run. A 5xx counts as an execution, because the agent may have run and failed. */
-const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
+/**
+ * Whether an agent may have run. A request without a response and a 5xx count as executions, because the agent may have
+ * run before the failure.
+ */
+const mayHaveRunAgent = ({ status }: Sample): boolean => status === null || is2xx(status) || status >= 500;
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
 

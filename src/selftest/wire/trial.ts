@@ -68,6 +68,7 @@ type BaselineOf = (selection: CheckSelection) => Promise<RunOutcome>;
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];
+  const errors: string[] = [];
   const selections = instances === null ? [] : selectionsFor(instances, profile);
   for (const selection of selections) {
     const outcome = await runSelection(selection, changeOf(mutant));
@@ -84,9 +85,9 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
         };
       return { status: "killed", changed, runs, said: [...outcome.musts.values()] };
     }
-    if (selection === selections.at(-1) && outcome.errors.length > 0)
-      return { status: "broken", changed, runs, said: outcome.errors };
+    errors.push(...outcome.errors);
   }
+  if (errors.length > 0) return { status: "broken", changed, runs, said: errors };
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 

@@ -58,8 +58,8 @@ const authOf = ({ findings }: Report): "keys" | "none" =>
   findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 
 /**
- * Selects the report's checks and the checks of later requirement sets. Also selects checks added since the report, if
- * their evidence was saved.
+ * Selects the checks of the report and of later requirement sets. Also selects checks that this version has added, if
+ * the evidence that they need was saved.
  */
 function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
@@ -70,21 +70,22 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const sections = new Set(findings.map(({ suite }) => suite));
   const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });
   const planned = new Set(probes.map(({ probe }) => probe));
-  const hasCome = ({ clause, on }: Check, section: string): boolean => {
-    const rests = Object.values(probesOf(on));
-    // An older report has no `selection`. The sections of its findings then show which sections the user selected.
+  const isAdded = ({ clause, on }: Check, section: string): boolean => {
+    const needed = Object.values(probesOf(on));
+    // Whether the report's run selected the check. Without `selection`, as in older reports, this is known for `must`
+    // clauses from `unselected`; for other clauses, the sections of the findings show it.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
-      (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
-    return isOwn && rests.every(({ name }) => planned.has(name));
+      (sections.has(section) && needed.some(({ stage }) => stage !== "review"));
+    return isOwn && needed.every(({ name }) => planned.has(name));
   };
-  // Keeps the checks of later requirement sets. Otherwise, the report would not show that they are untested.
+  // Checks of later requirement sets are selected, so that the report shows which of them were not exercised.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>
     isWanted(check, section) &&
     !unselected.includes(check.clause) &&
-    (selected.has(check.id) || hasCome(check, section) || isLater(check));
+    (selected.has(check.id) || isAdded(check, section) || isLater(check));
   return filterChecks(suitesOfParty(party), isJudged);
 }

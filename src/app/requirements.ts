@@ -2,8 +2,8 @@ import { line, UsageError } from "../base/line.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/clause.ts";
 
 /**
- * Returns the requirement set named `given`, or the newest set if `given` is undefined. `option` is the option's name
- * for error messages.
+ * Returns the requirement set that `given` names, e.g. `1.0`; the newest set if `given` is undefined. `option`
+ * is the option's name for error messages, e.g. `--requirements`.
  */
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;

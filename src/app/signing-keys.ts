@@ -24,7 +24,7 @@ export function createKeyPair(name: string, algorithm: KeyAlgorithm) {
   return { keyId: keyIdOf(publicKey), privateFile, publicFile };
 }
 
-/** Never replaces a file, because that could destroy another private key. */
+/** Writes a private key into a new file. Never replaces a file, which could hold another private key. */
 function writeNewPrivateFile(file: string, pem: string): void {
   try {
     const descriptor = openSync(file, "wx", 0o600);
@@ -40,7 +40,7 @@ function writeNewPrivateFile(file: string, pem: string): void {
   }
 }
 
-/** Returns a vendor's public keys as a JSON list. Derives the public key if a file has a private key. */
+/** Returns a vendor's public keys as a JSON list. If a file holds a private key, derives its public key. */
 export function keyListJson(files: readonly string[], vendor: string): string {
   const list = createKeyList(
     vendor,

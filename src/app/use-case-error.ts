@@ -1,11 +1,11 @@
-/** The reason why a use case, such as a replay, cannot start. Command line and library phrase it differently. */
+/** The reason why a use case, such as a replay, cannot start. Command line and library phrase the reason differently. */
 export type UseCaseProblem =
   /** A replay cannot send `what`, such as deliveries. `does` says what a new run does, e.g. `sends them again`. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
   /**
-   * The user gave one key, but the run used several. `names` lists those keys; `variables`, the environment variables
-   * to set.
+   * The user gave one key, but the run used several keys, which `names` lists. `variables` lists the environment
+   * variables to set instead.
    */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
@@ -18,7 +18,7 @@ export type UseCaseProblem =
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
   | { readonly kind: "rewritten statement"; readonly file: string };
 
-/** The error for a use case that cannot start. No request has been sent. */
+/** The error for a use case that cannot start. The use case itself has sent no request. */
 export class UseCaseError extends Error {
   override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;

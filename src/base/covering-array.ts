@@ -18,8 +18,8 @@ export interface CoveringInput {
    */
   readonly refused: Choices;
   /**
-   * Rules: a row that matches `when` can have only the values in `only`. For example, a row with the method `other` can
-   * only have the body `none`.
+   * Rules for rows: a row that matches `when` may have only the values in `only`. For example, a row with the method
+   * `other` may only have the body `none`.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether the rows must cover each pair of values of these two dimensions. */
@@ -27,7 +27,7 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/** Builds covering arrays: sets of rows that contain each pair of values in `possiblePairs`. */
+/** Functions that build covering arrays: lists of rows that together contain each pair of values in `possiblePairs`. */
 export interface Covering {
   readonly possiblePairs: () => readonly string[];
   /** Returns the names of the value pairs that a row covers, e.g. `key=valid method=GET`. */
@@ -55,7 +55,7 @@ interface CoverOptions {
    * new pair.
    */
   readonly needed?: readonly Row[];
-  /** Whether the new rows must cover this pair. Default: they must cover every pair in `possiblePairs`. */
+  /** Whether the new rows must cover a pair. Default: the new rows must cover every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
@@ -69,7 +69,7 @@ const undecided = -1;
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // Represents items and pairs by numbers for speed. A run looks up hundreds of thousands of pairs.
+  // Represents values (items) and pairs by numbers, because a run looks up hundreds of thousands of pairs.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -84,7 +84,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // Drops unknown values: `idAt` returns `undecided` for them.
+      // Drops unknown values, for which `idAt` returns `undecided`.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
@@ -99,7 +99,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Fills the undecided places of a row. Returns `null` if that is impossible. */
+  /** Chooses a value for each undecided dimension of a row. Returns `null` if the rules permit no complete row. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];

@@ -39,11 +39,11 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly target: Target | null;
   readonly patches?: readonly Patch[];
   readonly engines?: AvailableEngines;
-  /** When the keys were last used (`performance.now()`). Default: `null`, for unused keys. */
+  /** Time of the last use of the target's keys (`performance.now()`). Default: `null`, for unused keys. */
   readonly usedAtMs?: number | null;
   readonly readOnly?: boolean;
   readonly messages: Messages;
-  /** Asks the user whether to send the load. Targets on loopback get the load without this question. */
+  /** Asks the user whether to send the load to a target that is not on loopback. Default: the load is not sent. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
@@ -59,7 +59,7 @@ export interface NotSentLoad extends NotSent {
   readonly kept: RedactedLoad | null;
 }
 
-/** Sends load, and judges the target's rate limits by the responses. Writes nothing if `folder` is `null`. */
+/** Sends load, and judges the target's rate limits by the responses. Writes the report and evidence into `folder`, if given. */
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
@@ -187,7 +187,7 @@ export const requestsLeft = (maxRequests: number | null, { requests }: Report): 
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - requests);
 
 export interface LoadEvents {
-  /** Called before the first trial. `target` has the keys issued for this load; `null` for the embedded server. */
+  /** Called before the first trial. `target` includes keys that were issued for this load; `null`: the embedded server. */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
@@ -207,7 +207,7 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-export const createEnvironment = (
+const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],
   used: ReadonlyMap<string, number>,

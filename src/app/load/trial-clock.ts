@@ -11,19 +11,18 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/**
- * Time to watch whether a test clock moves by itself. Several seconds are needed, because headers show only whole
- * seconds.
- */
+/** Time to watch whether a test clock moves by itself: several seconds, because headers show only whole seconds. */
 const observationMs = 3000;
-/** How far to advance a test clock when testing whether the header times follow the clock. */
+/** Length of the advance that tests whether the times in response headers follow the test clock. */
 const testAdvanceMs = 5000;
-/** The server's clock has moved if its time changes by at least this much. */
+/** Minimum difference between two server times that counts as a movement of the server's clock. */
 const minChangeSeconds = 0.5;
 
+/** The server's time, in Unix seconds, as the headers of one response show it. `null`: the headers are missing. */
 export interface ServerTimes {
-  /** The server's time by its rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
+  /** The time by the rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
+  /** The time by the `Date` header. */
   readonly date: number | null;
 }
 
@@ -33,7 +32,7 @@ interface ClockObservation {
   readonly timers?: Timers;
 }
 
-/** Whether a test clock moves only when it is advanced. */
+/** Whether a test clock stands still until the harness advances it. Tests this by advancing the clock. */
 export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
@@ -62,7 +61,7 @@ export const serverTimeReader =
   };
 
 const advanceIntervalMs = 100;
-/** Maximum lag of a test clock behind real time. The checks of limits allow for this difference. */
+/** Maximum lag of a test clock behind real time. Checks of limits allow for the lag; a larger lag counts as a disturbance. */
 const maxLagMs = 10_000;
 
 export type FollowingClock = ReturnType<typeof followRealTime>;
@@ -108,7 +107,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
   };
 }
 
-/** How long to retry a failed advance. A target can be unavailable for some seconds during a deployment. */
+/** Time for which a failed advance is retried. A target can be unavailable for some seconds during a deployment. */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
@@ -147,8 +146,8 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
 }
 
 /**
- * Controls a test clock. `beginMinute` starts a new minute window; `keepInStep` makes a standing clock follow real
- * time.
+ * Returns the functions with which load trials control a test clock. `beginMinute` starts a new minute window.
+ * `keepInStep` makes the clock follow real time; it returns `null` if the clock moves by itself.
  */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);

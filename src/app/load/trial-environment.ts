@@ -113,11 +113,11 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
-  /** Whether a lag of the test clock is ignored, as in trials with webhooks. */
+  /** Whether a lag of the test clock behind real time is ignored, as in trials with webhooks. */
   readonly mayLag: boolean;
 }
 
-/** Watches for disturbances of a trial: other users of its keys, a stalled machine, or a lagging test clock. */
+/** Watches a trial for disturbances: other users of the trial's keys, a stalled machine, or a lagging test clock. */
 export function watchForDisturbances({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
@@ -162,7 +162,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns the keys and limits of each tier. Any tier that the interface does not define counts as `enterprise`. */
+/** Returns the limits and up to two keys of each tier. A tier that the interface does not define counts as `enterprise`. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -172,7 +172,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/** Prepares the user's target for load trials. Keys that were used recently rest before a trial. */
+/** Prepares the user's target for load trials. A trial starts a minute after the last use of its keys. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
@@ -194,8 +194,8 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // Trials with webhooks ignore a lag of the test clock. The target can confirm an advance late, after its
-    // deliveries.
+    // Trials with webhooks ignore a lag of the test clock. A target may confirm an advance only after it has sent all
+    // due deliveries, and so the clock can seem to lag.
     const mayLag = needsReceiver(trial);
     const betweenTrials = clock?.betweenTrials ?? null;
     const watch = watchForDisturbances({ target, keys, announced, clock: betweenTrials, inStep, mayLag });
@@ -219,7 +219,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       return missingRequirement(trial, { agents: loadAgentsOf(target), keys: { main, second }, hasReceiver });
     },
     cooldownMs: (trial) => {
-      // With a test clock, there is no real pause: `setUp` advances the clock by a minute before each trial.
+      // With a test clock, no real pause is needed: `setUp` advances the clock by a minute if a key is not fresh.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();

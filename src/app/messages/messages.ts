@@ -3,8 +3,8 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-export interface MessageTerms {
-  /** Returns the user's name for a setting: `--max-wait` on the command line, `maxWaitMs` in the library. */
+interface MessageTerms {
+  /** Returns the name by which the user knows a setting: `--max-wait` on the command line, `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
   readonly hints: Readonly<
     Record<
@@ -76,7 +76,7 @@ const joinAlternatives = (texts: readonly string[]): string => `${texts.slice(0,
 
 const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
 
-export interface Hint {
+interface Hint {
   readonly give: string;
   readonly is: string | null;
 }
@@ -122,7 +122,7 @@ const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {
   },
 };
 
-export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
+function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   if (isEventNeed(need))
     return {
       give: "`triggers` in the target file",

@@ -23,7 +23,7 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 
 export const trendPageFile = "trend.html";
 
-/** Returns an id that sorts by time. Random digits make the ids of concurrent jobs different. */
+/** Returns an id for a nightly run. The ids sort by time, and random digits make those of concurrent jobs different. */
 export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
@@ -76,8 +76,8 @@ export interface Retention {
 }
 
 /**
- * Keeps only the newest nightly runs and reports, as many as `keep` says. Also removes leftovers older than a day, such
- * as half-written files.
+ * Deletes all but the newest `keep.nights` nightly runs, and all but the newest `keep.reports` reports. Also deletes
+ * leftovers older than a day, such as half-written files.
  */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));

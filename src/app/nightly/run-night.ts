@@ -155,19 +155,19 @@ export interface NightEvents {
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called with the judged nightly run before it is saved. So a failed save cannot hide the verdict. */
+  /** Called with the judged nightly run before the run is saved, so that a failed save cannot hide the verdict. */
   readonly judged?: (night: JudgedNight) => void;
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of one night: a run, then a load. `maxRequests` limits both together, and `readOnly` omits the load. */
+/** Options of one nightly job: a run, then load. `maxRequests` limits both together. With `readOnly`, no load is sent. */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;
   readonly patches: readonly Patch[];
   /**
-   * Parameters of the load; `null` for no load. `engine` must not be `in turns`, because results of alternating engines
-   * are not comparable.
+   * Parameters of the load; `null` for no load. `engine` must not be `in turns`: results of one night and the next are
+   * comparable only if the same engine sent the load.
    */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
@@ -234,7 +234,7 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // Reads the history again: another job may have saved a nightly run during this one.
+  // Reads the history again, because another job may have saved a nightly run in the meantime.
   const history = readHistory(folder, Date.now());
   write(join(folder, trendPageFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));

@@ -133,23 +133,23 @@ export function keyRows(
     if (key === undefined) return [];
     const used = byKey.get(name) ?? [];
     const limits = limitsOf(key, target);
-    const first = name === discovery.key ? discovery.requests : 0;
+    const discoveryRequests = name === discovery.key ? discovery.requests : 0;
     const { requests, waitSeconds } = totalCost(used);
-    const paced = first + totalCost(used.filter(({ tier }) => tier === null)).requests;
+    const paced = discoveryRequests + totalCost(used.filter(({ tier }) => tier === null)).requests;
     const pacingSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free);
     return [
       {
         key: name,
         tier: key.tier,
         isTierKnown: limits !== null,
-        requests: first + requests,
+        requests: discoveryRequests + requests,
         waitSeconds: target.clock === null ? pacingSeconds + waitSeconds : 0,
       },
     ];
   });
 }
 
-/** Length of a minute window. It includes one extra second, because rate-limit headers show whole seconds. */
+/** Length of a minute window, plus one second, because rate-limit headers show whole seconds. */
 const minuteWindowSeconds = 61;
 
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>

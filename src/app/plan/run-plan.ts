@@ -23,8 +23,8 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 
 /**
- * Counts combinations of request properties, such as endpoint and key. The plan covers `covered` of `total`
- * combinations.
+ * Numbers of combinations of request properties, such as endpoint and key. The planned run covers `covered` of all
+ * `total` combinations. `cut` has the numbers of combinations left out, each with what would enable them.
  */
 export interface PlannedPairCounts {
   readonly covered: number;
@@ -33,11 +33,11 @@ export interface PlannedPairCounts {
 }
 
 /**
- * Counts pairs of request properties, such as endpoint and key. `triples` counts combinations of endpoint, key and
- * limit state, e.g. `hour used up`.
+ * Numbers of pairs of request properties, such as endpoint and key. `triples` has the numbers of combinations of
+ * endpoint, key and limit state, e.g. `hour used up`.
  */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether `covered` is a lower bound: the run possibly covers more pairs. */
+  /** Whether `covered` is a lower bound, because the run can cover more pairs than the plan predicts. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;
@@ -79,7 +79,7 @@ function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairs
 const needsLargerBudget = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/** A run sends about 15 % more requests than planned. Plans leave out health requests and refused requests. */
+/** A run sends about 15 % more requests than its plan, which leaves out health requests and refused requests. */
 const unplannedRequestsFactor = 1.15;
 
 function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput) {
@@ -106,8 +106,8 @@ export interface RunPlan {
   /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
   /**
-   * Requests sent before the first probe, e.g. to list agents. `requests` leaves out health requests, which no limit
-   * counts.
+   * The discovery before the first probe: `sends` describes its requests, e.g. `GET /usage`. The number `requests`
+   * leaves out health requests, which do not count towards rate limits.
    */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];

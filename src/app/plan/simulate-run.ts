@@ -20,14 +20,14 @@ export interface SimulatedRun {
   readonly waitedMs: number;
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly target: Target;
   readonly main: TargetKey;
   readonly discoveryRequests: number;
   readonly maxWaitMs: number;
 }
 
-/** Simulates the waits of a run. Only an estimate, because simulated responses take no time and never fail. */
+/** Simulates the waits of a run. The result is an estimate: simulated responses take no time and never fail. */
 export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
@@ -73,7 +73,7 @@ async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** After each request, a probe waits this many microtasks. Meanwhile, another probe can send its request. */
+/** After each simulated request, a probe waits this many microtasks. Meanwhile, another probe can send a request. */
 const handoverMicrotasks = 10;
 
 interface SimulationContext {
@@ -82,7 +82,7 @@ interface SimulationContext {
   readonly time: RunClock;
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Records that a minute window of the tier's key has just begun, with one request in it. */
+  /** Records that a minute window of the tier's key has just begun, and that the window contains one request. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -99,7 +99,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A `limits` probe needs no simulated requests: `waitSeconds` already contains its waits.
+  // A probe of the `limits` stage needs no simulated requests: its `waitSeconds` already contains all waits.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -143,7 +143,7 @@ const simulatedSample = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the shortest wait in minutes with which no probe is skipped; `null` if a day is not enough. */
+/** Finds the smallest `--max-wait`, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
 export async function findSufficientWaitMinutes(
   planned: readonly PlannedProbe[],
   parts: SimulationOptions,
@@ -160,15 +160,15 @@ export async function findSufficientWaitMinutes(
 
 const maxSearchedMinutes = 24 * 60;
 /**
- * The first simulation includes optional waits, so its total wait can be too long. The search starts this many minutes
- * below that total.
+ * The search starts this many minutes below the total wait of a simulation with a day's `--max-wait`. That simulation
+ * includes optional waits, so its total can exceed the smallest sufficient wait.
  */
 const searchMarginMinutes = 2;
 
 /** Virtual time advances after this many event-loop turns without a new timer. */
 const idleTurns = 3;
 
-/** Creates timers with a simulated clock. When all code sleeps, the clock jumps to the next wake-up time. */
+/** Creates timers with a virtual clock. When all code sleeps, the clock jumps to the next wake-up time. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -80,11 +80,11 @@ export type OpenQuestion =
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   | { readonly kind: "retries" }
   /**
-   * Unknown: whether `GET /usage` counts toward the rate limits. If it does not, the run needs up to `executions` more
-   * invokes.
+   * It is unknown whether `GET /usage` counts towards the rate limits. If not, the run uses up limits with up to
+   * `executions` more invokes.
    */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** The number of unplanned requests is unknown. For example, the run can retry after a 429. */
+  /** It is unknown how many requests the run sends beyond the plan. For example, the run can retry after a 429. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

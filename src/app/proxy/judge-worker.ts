@@ -6,20 +6,20 @@ import type { Messages } from "../../run/skip-reason.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { type ProxyReports, startTrafficJudge, type TrafficJudgeOptions } from "./traffic-judge.ts";
 
-/** The data with which the thread starts. All of it can be cloned. */
+/** The options with which the proxy starts the judging thread. A thread can receive only values that can be cloned. */
 export interface JudgeWorkerData extends Omit<TrafficJudgeOptions, "messages" | "onBreach"> {
   readonly tierName: string;
 }
 
 /**
- * A message from the proxy to the judging thread. `skipped`: number of exchanges that the proxy did not send to this
- * thread.
+ * A message from the proxy to the judging thread. `skipped`: number of exchanges that the proxy did not send to the
+ * thread, because too many exchanges were waiting.
  */
 export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
 
-/** A message from the judging thread to the proxy. `taken`: number of exchanges judged or stored. */
+/** A message from the judging thread to the proxy. `taken`: the thread has processed `count` waiting exchanges. */
 export type MessageFromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
@@ -36,7 +36,7 @@ const post = (message: MessageFromJudge): void => proxyPort.postMessage(message)
 
 const { tierName, ...options } = workerData as JudgeWorkerData;
 
-/** `needs` always names the tier option: no other proxy option can enable a skipped check. */
+/** Texts for skipped checks. `needs` always names the tier option: no other proxy option can enable a skipped check. */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
@@ -50,7 +50,7 @@ const trafficJudge = startTrafficJudge({
 
 const judgingIntervalMs = 5000;
 const minPausedWorkMs = 20;
-/** Ends the pauses of this thread when the proxy asks for the report. The user then waits less. */
+/** Ends the pauses of this thread when the proxy asks for the reports, so that the user waits less. */
 const pauses = new AbortController();
 
 let work = Promise.resolve();
@@ -58,12 +58,12 @@ proxyPort.on("message", (message: MessageToJudge) => {
   if (message.kind === "finish") pauses.abort();
   work = work.then(() => handleMessage(message));
 });
-/** Judges waiting exchanges regularly. With little traffic, it takes long until a batch is full. */
+/** Judges waiting exchanges every 5 s, because with little traffic a batch takes long to fill. */
 const timer = setInterval(() => {
   work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);
 
-/** Pause after work, as a multiple of the work's duration. The thread uses at most a third of a core. */
+/** Pause after work, as a multiple of the work's duration. A factor of 2 limits the thread to a third of a core. */
 const pauseFactor = 2;
 
 async function handleMessage(message: MessageToJudge): Promise<void> {

@@ -68,7 +68,7 @@ function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
-/** Parses the events of an SSE stream. A compressed stream is parsed at its end, so all events get `endMs`. */
+/** Parses the events of an SSE stream. A compressed stream is parsed at its end, so all its events get the time `endMs`. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);
@@ -77,10 +77,13 @@ function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | nu
   return stream.events;
 }
 
-/** Minimum jump of the `Date` header that counts as an advance of the server's test clock. */
+/** Minimum jump of the server's time, relative to real time, that counts as an advance of the server's test clock. */
 const minJumpMs = 5000;
 
-/** Detects advances of the server's test clock from its responses. Call `withClock` when an exchange ends. */
+/**
+ * Detects advances of the server's test clock from responses. `withClock` must get each exchange when it ends, and sets
+ * the exchange's `clockMs`. `count` returns the number of advances.
+ */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;
@@ -112,7 +115,7 @@ function serverTimeMs(exchange: Exchange): number | null {
   const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
   );
-  // Accepts only seconds. A reset time in milliseconds breaks clause HDR-14, and would look like a clock jump.
+  // Accepts only times in seconds. A reset time in milliseconds breaks clause HDR-14, and would look like a clock jump.
   const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
   return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
     ? (reset - resetAfter) * 1000
@@ -121,5 +124,5 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Number of clock advances to remember. An older one matters only to an exchange that lasts through 1,000 advances. */
+/** Number of clock advances to remember. Older advances matter only to an exchange that lasts for 1,000 advances. */
 const maxAdvances = 1000;

@@ -12,7 +12,7 @@ export interface ProxyOptions extends Omit<JudgeWorkerData, "startedUnixMs"> {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Called when a check finds its first breach. `actual` describes the wrong behaviour. */
+  /** Called when a check finds its first breach in the traffic. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 
@@ -22,8 +22,8 @@ export type JudgingProxy = Awaited<ReturnType<typeof startProxy>>;
 const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
 /**
- * The proxy groups exchanges for at most this long. One message to the judging thread carries a whole group, which
- * saves time.
+ * Maximum time for which the proxy collects a group of exchanges. One message carries the whole group to the judging
+ * thread, which saves time.
  */
 const maxGroupDelayMs = 20;
 const maxGroupSize = 64;
@@ -90,7 +90,7 @@ function startJudgeThread({ onBreach, ...options }: JudgeWorkerData & Pick<Proxy
     }
   });
   worker.on("error", finished.reject);
-  // Without this, Node would end the process if the worker fails before `finish` is called.
+  // Marks a rejection as handled. Otherwise, Node would end the process if the worker fails before `finish` is called.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {
@@ -115,7 +115,10 @@ function startJudgeThread({ onBreach, ...options }: JudgeWorkerData & Pick<Proxy
 const approximateBytes = ({ requestBody, responseBody }: ForwardedExchange): number =>
   1024 + requestBody.length + responseBody.length;
 
-/** Passes only these options on: a thread cannot receive the network and the functions among them. */
+/**
+ * Starts the judging thread. Passes only the listed options on, because a thread cannot receive the caller's other
+ * options, such as functions.
+ */
 function startJudgeWorker(options: JudgeWorkerData): Worker {
   const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = options;
   const workerData: JudgeWorkerData = { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName };

@@ -29,12 +29,12 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
 const maxKeptPerBreach = 5;
-/** Once the store holds this many exchanges, it adds only exchanges that show a breach. */
+/** Once the store holds this many exchanges, it adds only exchanges that prove a breach or a note. */
 const maxKeptExchanges = 1500;
-/** Maximum total size of kept exchanges. Further exchanges are kept only if they show a breach. */
+/** Maximum total size of kept exchanges. Further exchanges are kept only if they prove a breach or a note. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a bounded store. It keeps the first exchanges of each kind, and the exchanges that show a breach. */
+/** Creates a bounded store of exchanges. It keeps the first of each kind, and those that prove a breach or a note. */
 function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();
@@ -100,7 +100,7 @@ export interface ProxyReports {
 export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl" | "tierName"> {
   /** Base URL of the server. Requests to other paths of its host are forwarded, but not judged. */
   readonly baseUrl: string;
-  /** When the proxy started, in Unix milliseconds. Times of exchanges are relative to it. */
+  /** Start of the proxy, in Unix milliseconds. The times of exchanges are relative to this start. */
   readonly startedUnixMs: number;
   readonly onBreach: (check: string, actual: string) => void;
 }
@@ -108,12 +108,12 @@ export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" 
 /** Maximum number of keys that get a name. All further keys share the name `hidden key`. */
 const maxNamedKeys = 5000;
 const minBatchSize = 2000;
-/** Maximum number of rate-limit samples of a key. When it is reached, the older half is dropped. */
+/** Maximum number of rate-limit samples that are kept for a key. When a key exceeds it, the older half is dropped. */
 const maxSamplesPerKey = 20_000;
 
 /**
- * Judges traffic in batches, and keeps some exchanges as evidence. The final reports judge the kept exchanges; the
- * server's report adds breaches of earlier batches.
+ * Judges traffic in batches, and keeps some exchanges as evidence. The final reports judge only the kept exchanges. The
+ * server's report adds the breaches that were found in earlier batches.
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
@@ -183,7 +183,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     },
     judge: judgeBatch,
     /**
-     * Judges the waiting exchanges, and returns the reports. `skipped` counts exchanges that arrived too fast to be
+     * Judges the waiting exchanges, and returns the reports. `skipped`: number of exchanges that arrived too fast to be
      * judged.
      */
     finish: async (skipped: number): Promise<ProxyReports> => {

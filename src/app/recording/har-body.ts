@@ -11,7 +11,7 @@ export function stringAt(value: unknown, ...path: readonly string[]): string {
   return typeof found === "string" ? found : "";
 }
 
-/** A body from an HTTP archive. `gap` says how it is incomplete; `null` if it is complete. */
+/** A body from an HTTP archive (HAR). `gap` says which part of the body is missing; `null` if the body is complete. */
 export interface HarBody {
   readonly body: Body;
   readonly bytes: Buffer;
@@ -20,7 +20,7 @@ export interface HarBody {
 
 export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
 
-/** Reads a recorded response's body. The body counts as complete unless the recording shows a cut. */
+/** Reads the body of a recorded response. The body counts as complete unless the recording shows that it was cut. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -91,7 +91,7 @@ function bytesOf(content: unknown): Buffer | null {
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
-/** Decompresses a body, unless the recorder already did. Returns `null` if the bytes cannot be decompressed. */
+/** Decompresses a body, unless the recorder already did so. Returns `null` if the bytes cannot be decompressed. */
 export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;
@@ -147,7 +147,7 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may be too early: some recorders leave out the wait for a free connection. */
+  /** Whether the times may be too early, because some recorders leave out the wait for a free connection. */
   readonly mayBeEarly: boolean;
 }
 
@@ -164,7 +164,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeEarly };
 }
 
-/** Programs that record when a request was sent. Other programs record when it was queued. */
+/** Programs that record when a request was sent. Other programs record when the request was queued. */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {
@@ -176,8 +176,8 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
 const dateResolutionMs = 1000;
 
 /**
- * Returns the milliseconds to add to each response's times; 0 if the times seem right. Some recorders give times that
- * are too early, and the `Date` headers show by how much.
+ * Returns the milliseconds to add to each response's times; 0 if the times seem right. The times of some recorders are
+ * too early, and the `Date` headers show by how much.
  */
 export function responseDelaysMs(answers: readonly { answer: Answered; times: HarTimes | null }[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

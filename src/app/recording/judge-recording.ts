@@ -31,7 +31,7 @@ export interface JudgeRecordingOptions {
   readonly file: string;
   /** Base URL of the server to judge. `null`: the base URL in the recording that fits the interface best. */
   readonly baseUrl: string | null;
-  /** Tier of each key, by the key's name such as `key-1`. `*` stands for all keys that are not named. */
+  /** Tier of each key, by the key's name, e.g. `key-1`. The name `*` stands for all other keys. */
   readonly tiers: ReadonlyMap<string, string>;
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
@@ -62,7 +62,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   if (elsewhere > 0) leftOut.set("another server", elsewhere);
   const kept = exchanges.map(({ exchange }) => withoutUsualSecrets(exchange));
   return judgeTraffic(
-    { ...relativeToStart(kept, recordedTarget(baseUrl, keys, options)), samples: [], stopped: null },
+    { ...relativeToStart(kept), target: recordedTarget(baseUrl, keys, options), samples: [], stopped: null },
     {
       ...recording,
       file,
@@ -103,7 +103,7 @@ export function reportOnRecording(
   const facts = { requirements, messages, ...(party && { party }), started, finished };
   const { report, evidence } = redactRun(result, facts, traffic);
   return {
-    // `created` lists only what the harness itself created. Other programs sent the recorded requests.
+    // `created` stays empty. It lists what the harness created, but other programs sent the recorded requests.
     report: { ...report, created: [], recording: describeRecording(traffic, description) },
     evidence: keepsBodies ? evidence : withoutBodies(evidence),
   };
@@ -154,20 +154,19 @@ export function recordedTarget(
   };
 }
 
-/** Makes times relative to the first request. A time of 0 means that no time was recorded, and stays 0. */
+/** Makes times relative to the first request. An exchange without recorded times (`sentMs` 0) stays unchanged. */
 function relativeToStart(
   exchanges: readonly Exchange[],
-  target: Target,
-): Pick<RecordedTraffic, "target" | "exchanges" | "startedUnixMs" | "durationMs"> {
+): Pick<RecordedTraffic, "exchanges" | "startedUnixMs" | "durationMs"> {
   const timed = exchanges.filter(({ sentMs }) => sentMs > 0);
   const startedUnixMs = timed.reduce((first, { sentMs }) => Math.min(first, sentMs), Infinity);
   const startMs = Number.isFinite(startedUnixMs) ? startedUnixMs : 0;
   const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftExchange(each, -startMs) : each));
   const endMs = timed.reduce((last, { answer }) => Math.max(last, answer.endMs), startMs);
-  return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
+  return { exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-/** Removes the bodies of all exchanges. Also removes the results of all probes, because the results contain bodies. */
+/** Removes the bodies of all exchanges from evidence. Also removes all probe results, because they contain bodies. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

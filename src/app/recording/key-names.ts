@@ -10,17 +10,16 @@ type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
   /**
-   * The recording contains the name of the key instead of its value. Evidence files of the harness also contain only
-   * key names.
+   * The recording contains the name of the key instead of its value, as in the evidence files of this harness.
    */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
-/** Names the key of each exchange. If an archive has no keys, like Chromium's archives, all names are `hidden key`. */
+/** Names the key of each exchange. If no exchange has a key, as in archives by Chromium, all names are `hidden key`. */
 export function nameKeys(recorded: readonly RecordedExchange[]) {
-  const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
-  const isLeftOut = shown.every(({ kind }) => kind === "none");
-  const namer = createKeyNamer(new Set(shown.flatMap((key) => (key.kind === "named" ? [key.name] : []))));
+  const recordedKeys = recorded.map(({ exchange }) => recordedKeyOf(exchange));
+  const isLeftOut = recordedKeys.every(({ kind }) => kind === "none");
+  const namer = createKeyNamer(new Set(recordedKeys.flatMap((key) => (key.kind === "named" ? [key.name] : []))));
   const exchanges = recorded.map(({ exchange, gaps }): RecordedExchange => {
     const named = isLeftOut ? { ...exchange, key: hiddenKeyName } : namer.named(exchange);
     return { exchange: named, gaps: named.key === hiddenKeyName ? [...gaps, "hidden key"] : gaps };
@@ -30,8 +29,7 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
 }
 
 /**
- * An unusable key is marked as expired. Therefore, `usableKeys` leaves the key out, and checks of limits ignore the
- * key.
+ * Creates a key of the recorded target. An unusable key is marked as expired, so that checks of limits ignore the key.
  */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
@@ -49,7 +47,7 @@ interface NamedKey {
 }
 
 /**
- * Names the keys of recorded exchanges: `key-1`, `key-2` and so on.
+ * Creates a namer for the keys of recorded exchanges. The names are `key-1`, `key-2` and so on.
  *
  * @param given names of keys whose values the recording omits, e.g. `main`; `null` to treat these keys as hidden
  * @param maxKeys maximum number of named keys; all further keys are treated as hidden
@@ -160,8 +158,8 @@ function cleanHeader([name, value]: Header, key: string | null): Header {
   if (!secretHeaders.has(name.toLowerCase())) return [name, value];
   if (name.toLowerCase() !== "authorization") return [name, "[redacted]"];
   const [, scheme] = /^([A-Za-z][A-Za-z0-9_-]{0,20})\s/.exec(value) ?? [];
-  const shown = key === null ? "[redacted]" : `[redacted ${key}]`;
-  return [name, scheme === undefined ? shown : `${scheme} ${shown}`];
+  const redacted = key === null ? "[redacted]" : `[redacted ${key}]`;
+  return [name, scheme === undefined ? redacted : `${scheme} ${redacted}`];
 }
 
 function cleanUrl(given: string): string {

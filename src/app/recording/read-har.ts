@@ -18,7 +18,7 @@ import { type MissingPart, type LeftOutReason, type RecordedExchange, type Recor
 
 export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "log", "entries"));
 
-/** Reads an HTTP Archive 1.2. Source: http://www.softwareishard.com/blog/har-12-spec/. */
+/** Reads an HTTP Archive 1.2. Specification: http://www.softwareishard.com/blog/har-12-spec/. */
 export function readHar(json: unknown): Recording {
   const entries = getPath(json, "log", "entries") as readonly unknown[];
   const creator = stringAt(json, "log", "creator", "name") || "an unknown program";
@@ -93,7 +93,7 @@ function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | 
  */
 const assumedDurationMs = 86_400_000;
 
-/** Reads headers without HTTP/2 pseudo-headers. Chromium joins repeated headers by line feeds, so these are split. */
+/** Reads headers, without HTTP/2 pseudo-headers. Splits values at line feeds, by which Chromium joins repeated headers. */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];

@@ -11,10 +11,10 @@ import { type Recording, type LeftOutReason, type RecordedExchange, countEach, s
 import { type Exchange, exchangeSchema, headerValues } from "../../evidence/exchange.ts";
 import { isLostWithTarget } from "../../run/send/retry.ts";
 
-/** Maximum size of a recorded file. Its parsed JSON may need several times as much memory. */
-export const maxRecordingBytes = 200 * 1024 * 1024;
+/** Maximum size of a file of recorded traffic. The parsed JSON may need several times as much memory. */
+const maxRecordingBytes = 200 * 1024 * 1024;
 
-export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
+type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 export function readRecordedFile(file: string): RecordedFile {
   const text = readBounded(file);
@@ -74,7 +74,7 @@ export function readExchangeLines(text: string, file: string): Recording {
   return toRecording(exchanges, "JSON lines of exchanges");
 }
 
-export function toRecording(exchanges: readonly Exchange[], format: string): Recording {
+function toRecording(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const startMs = recordingStartMs(sorted);
   const read = sorted.map((each) => toRecordedExchange(each, startMs ?? 0));
@@ -98,8 +98,8 @@ function toRecordedExchange(exchange: Exchange, startMs: number): RecordedExchan
 }
 
 /**
- * Estimates the recording's start (Unix ms) from `Date` headers. Uses the latest estimate, because `Date` omits
- * milliseconds.
+ * Estimates the recording's start (Unix ms) from `Date` headers. `Date` omits milliseconds, so the latest estimate is
+ * the closest. Returns `null` without a `Date` header.
  */
 function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {

@@ -25,11 +25,11 @@ export const missingPartTexts = {
 
 export type MissingPart = keyof typeof missingPartTexts;
 
-/** An exchange from a recorded file. It still contains secrets, such as the API key. */
+/** An exchange from a file of recorded traffic. The exchange still contains secrets, such as the API key. */
 export interface RecordedExchange {
   /**
-   * Times are Unix milliseconds. In saved evidence without any `Date` header, they are milliseconds since the run's
-   * start.
+   * The times of the exchange are Unix milliseconds. If saved evidence has no `Date` header, the times are milliseconds
+   * since the run's start.
    */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];

@@ -37,14 +37,14 @@ export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistr
   return { kind: "built", registry };
 }
 
-/** A file of a site. Its content is made only when the file is written, because reports need much memory. */
-export interface SiteFile {
+/** A file of a registry site. `content` is called only when the file is written, because reports need much memory. */
+interface SiteFile {
   readonly path: string;
   readonly content: () => string | Uint8Array;
 }
 
-/** Lists the files of a registry site. Does not copy the vendors' HTML pages, which could contain anything. */
-export const siteFiles = (
+/** Lists the files of a registry site. Vendors' own HTML pages are not copied, because they could contain any script. */
+const siteFiles = (
   registry: Registry,
   statements: readonly VerifiedStatement[],
   vendors: readonly FoundVendor[],
@@ -75,15 +75,15 @@ function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[
   ];
 }
 
-/** Whether a site may replace this folder. The folder must be missing, empty, or an earlier site. */
+/** Whether a registry site may replace a folder. The folder must be missing, empty, or an earlier site. */
 export function isReplaceable(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return true;
   const feed = join(folder, feedFileName);
   return existsSync(feed) && readFileSync(feed, "utf8").includes(feedGenerator.source);
 }
 
-/** Replaces a site in one step. If a file cannot be made or written, the old site is unchanged. */
-export function writeSite(folder: string, files: readonly SiteFile[]): void {
+/** Replaces the site in a folder. If a file cannot be rendered or written, the old site stays unchanged. */
+function writeSite(folder: string, files: readonly SiteFile[]): void {
   const place = followLinks(folder);
   const draft = join(dirname(place), temporaryName());
   try {

@@ -36,9 +36,9 @@ interface FoundStatements {
 }
 
 const keysFileName = "keys.json";
-/** Vendors' names become URLs and file names. Lower-case names cannot collide on any file system. */
+/** Pattern of a vendor's folder name, which becomes part of URLs. Lower-case names cannot collide on any file system. */
 const vendorName = /^[a-z\d][a-z\d-]*$/;
-/** A version that ends in `.json` or `.html` could collide with another file of the site. */
+/** Pattern of a version. A version that ends in `.json` or `.html` could collide with another file of the site. */
 const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
 
 /**
@@ -76,7 +76,7 @@ function vendorIn(registry: string, entry: Dirent): FoundStatements {
   };
 }
 
-/** A symbolic link in a stranger's pull request could lead to any file of the machine that builds the site. */
+/** Error for a link or device. A symbolic link in a pull request could lead to any file of the building machine. */
 const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
 
 function specialFileIn(folder: string): string | null {
@@ -174,7 +174,7 @@ async function verifyOne(
     also: [],
     network: plainNetwork,
     messages,
-    // Accepts expired statements, because the site shows that they have expired.
+    // Verifies as of 1970, so that no statement counts as expired. The site itself marks expired statements.
     now: new Date(0),
   });
   const { statement, seal } = published;
@@ -200,7 +200,7 @@ async function verifyOne(
   return { found, entry };
 }
 
-/** A statement from the future is a problem, because it would always be the newest. */
+/** Returns a problem if a statement's run ended in the future: the statement would always count as the newest. */
 const futureOf = ({ finished }: Statement, now: Date): string[] =>
   Date.parse(finished) > now.getTime() ? [`finished: the run ended on ${dayOf(finished)}, which is yet to come`] : [];
 
@@ -214,13 +214,13 @@ function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[
   const sorted = statements.toSorted((one, other) => finishedMs(other) - finishedMs(one));
   return sorted.map(({ found, entry }) => {
     const later = sorted.filter((other) => finishedMs(other) > finishedMs({ entry }));
-    const red = later.find(({ entry: { version: file, statement } }) => {
+    const superseding = later.find(({ entry: { version: file, statement } }) => {
       const known = [{ file, statement, isTrusted: true }];
       return supersedingStatements(entry.statement, known).length > 0;
     });
     const newer = later.find((other) => isSameSubject(other.entry.statement, entry.statement));
     const versionOf = (other: VerifiedStatement | undefined): string | null => other?.entry.version ?? null;
-    return { found, entry: { ...entry, supersededBy: versionOf(red), newer: versionOf(newer) } };
+    return { found, entry: { ...entry, supersededBy: versionOf(superseding), newer: versionOf(newer) } };
   });
 }
 

@@ -2,7 +2,10 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
-/** The comparison of one property of two responses. `usual` marks a normal difference, e.g. in the `Date` header. */
+/**
+ * The comparison of one property of two responses, such as the status. `usual` marks a normal difference, e.g. in the
+ * `Date` header. `value` marks any other difference that is not significant.
+ */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
   readonly name: string;
@@ -119,12 +122,9 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
 }
 
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
-  const [before, after] = [was, is].map((answer) => eventNamesText(answer));
-  const isSame = withoutChunkCounts(before ?? "") === withoutChunkCounts(after ?? "");
-  return [
-    differenceRow("events", before ?? "", after ?? "", isSame ? "value" : "significant"),
-    ...firstEventRows(was, is),
-  ];
+  const [before, after] = [eventNamesText(was), eventNamesText(is)];
+  const isSame = withoutChunkCounts(before) === withoutChunkCounts(after);
+  return [differenceRow("events", before, after, isSame ? "value" : "significant"), ...firstEventRows(was, is)];
 }
 
 function eventNamesText({ events }: Answered): string {
@@ -159,18 +159,18 @@ const valueText = (value: unknown): string => (value === undefined ? "absent" : 
 
 /** Maximum depth of JSON values to compare. Deeper values are ignored. */
 const maxComparedDepth = 30;
-/** Maximum number of JSON values to compare. Further values are ignored. */
+/** Maximum number of JSON values to compare. For further values, at most the types are compared. */
 const maxComparedValues = 2000;
 
 /** A flattened JSON value: the JSON text of each leaf by its path, such as `body.items[0].id`. */
-export interface FlatJson {
+interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
   /** Types of the values at each path, such as `string`. Paths have `[]` in place of an array index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
   readonly empty: ReadonlySet<string>;
 }
 
-export function flattenJson(json: unknown, name: string): FlatJson {
+function flattenJson(json: unknown, name: string): FlatJson {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
   const empty = new Set<string>();
@@ -196,17 +196,17 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-export interface JsonTypeChange {
+interface JsonTypeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
 }
 
 /**
- * Returns paths whose JSON types differ, but no path below a returned path. Ignores the items of an array that is empty
- * in one response.
+ * Returns the paths at which two JSON values have different types, but no path below a returned path. Ignores the items
+ * of an array that is empty in one of the values.
  */
-export function shapeChanges(kept: FlatJson, now: FlatJson): JsonTypeChange[] {
+function shapeChanges(kept: FlatJson, now: FlatJson): JsonTypeChange[] {
   const changes: JsonTypeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>
     path.startsWith(above) && /^[.[]/.test(path.slice(above.length));

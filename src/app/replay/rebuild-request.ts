@@ -10,8 +10,8 @@ import { checkedKey } from "../../target/target-file.ts";
 import type { Target } from "../../target/target.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** The base URL in the saved report, and the base URL for the new requests. Both end in `/v1`. */
-export interface BaseUrlChange {
+/** The base URL in the saved report (`from`), and the base URL for the new requests (`to`). Both end in `/v1`. */
+interface BaseUrlChange {
   readonly from: string;
   readonly to: string;
 }
@@ -48,7 +48,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/** Moves a URL to the new base URL. Throws if the URL would send the key to another server. */
+/** Moves a recorded URL to the new base URL. Throws if the request would send its key to another server. */
 function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
@@ -85,12 +85,12 @@ export interface KeySources {
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
-export interface ReplayKeys {
+interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
   /**
-   * Environment variables from which keys were read. A forged report could name variables with other secrets, so
-   * consent can be necessary.
+   * Environment variables from which keys were read. A forged report could name variables with other secrets, so the
+   * user may have to confirm the replay.
    */
   readonly variables: readonly string[];
 }
@@ -119,7 +119,10 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** A key that was redacted only in part is left out, because it cannot be restored. */
+/**
+ * Returns the names of the redacted keys in a request's headers. Leaves out partly redacted and altered keys, because
+ * these cannot be restored.
+ */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
@@ -146,7 +149,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment, s
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
+function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;
     return cut === undefined ? key : key.slice(0, -1);

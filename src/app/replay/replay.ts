@@ -24,11 +24,11 @@ export interface ReplaySelection {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Maximum number of exchanges to replay. A finding in a genuine report has far fewer. */
+/** Maximum number of exchanges to replay. A finding in a genuine report names far fewer exchanges. */
 const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
-/** Selects the exchanges of a check's findings. If some findings failed, ignores all other findings. */
+/** Selects the exchanges of a check's findings. If some findings are `fail`, `warning` or `note`, ignores the rest. */
 function selectExchanges(report: Report, evidence: Evidence, check: string, instance: string | null): ReplaySelection {
   const findings = findingsOf(report, evidence, check, instance);
   const name = sanitizeLine(check, 60);
@@ -128,7 +128,7 @@ export interface PreparedReplay {
 export interface ReplayResult {
   readonly pairs: readonly ReplayPair[];
   readonly stopped: string | null;
-  /** `other`: some requests were not sent, or `hasSignificantDifference` is true for a response. */
+  /** `other`: some requests were not sent, or a response differs significantly from the recorded response. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -188,9 +188,12 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 }
 
 export type ConfirmationReason =
-  /** These requests can change data, and the target is not on loopback. Example of an entry: `POST /v1/webhooks`. */
+  /** The user must confirm, because `requests`, e.g. `POST /v1/webhooks`, can change data on a target beyond loopback. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** The replay would send the keys in `variables` to the report's address. A forged report could name any address. */
+  /**
+   * The user must confirm, because the replay sends the keys in `variables` to the report's address. A forged report
+   * could name any address.
+   */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 function confirmationReason(

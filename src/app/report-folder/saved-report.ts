@@ -20,7 +20,7 @@ import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Body, Header } from "../../evidence/exchange.ts";
 import { deliveryLines, exchangeLines } from "../../report/model/exchange-text.ts";
 
-/** Report and evidence of a run. Keys are redacted. Webhook secrets are kept, to check signatures. */
+/** Report and evidence of a run. Keys are redacted. Webhook secrets are kept, because checks of signatures need them. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
@@ -46,7 +46,7 @@ function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
   }
 }
 
-/** Writes `evidence.json` and `report.json` into a folder. If that fails, uses a temporary folder. */
+/** Writes `evidence.json` and `report.json` into a folder. If the writing fails, uses a temporary folder. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
@@ -62,7 +62,7 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
 
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));
 
-/** Returns the folder of a run that is named by its folder or by its report. */
+/** Returns the folder of a run. `path` is the folder itself, or the `report.json` in the folder. */
 export const runFolder = (path: string): string =>
   basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? dirname(path)
@@ -160,7 +160,8 @@ function readTextIfPresent(file: string): string | null {
 }
 
 /**
- * Part of the message to print. `all`: the exchange or delivery as findings show it. `secret`: the webhook's secret.
+ * A part of a recorded exchange or delivery. `all`: the whole message, as findings show it. `secret`: the secret that a
+ * request gives to a webhook.
  */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 

@@ -9,7 +9,7 @@ import { makeFolder } from "../../base/files/output-folders.ts";
 import { type StagedFile, stageFile, replaceFile, type FileText } from "../../base/files/replace-file.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/** Default callback for files that could not be written: emits a Node warning. */
+/** Default callback for a file that could not be written: emits `sentence` as a Node warning. */
 export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
 type TextOrPieces = string | (() => Iterable<string>);
@@ -42,7 +42,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   }
 }
 
-/** Writes temporary files and renames them at the end. If a temporary file cannot be written, all old files stay. */
+/** Writes temporary files, and renames them at the end. If a temporary file cannot be written, all old files remain. */
 export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {
@@ -59,7 +59,7 @@ export function writeAndRename(folder: string, files: Readonly<Record<string, Te
 
 const fileTextOf = (text: TextOrPieces): FileText => (typeof text === "string" ? text : text());
 
-export interface OutputFile<Name extends string> {
+interface OutputFile<Name extends string> {
   readonly name: Name;
   readonly flag: string;
   readonly file: string | null;

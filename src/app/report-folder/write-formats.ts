@@ -6,11 +6,11 @@ import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
   /**
-   * A run to save as `report.json` and `evidence.json`, before other formats are written. Webhook secrets go only into
-   * `evidence.json`.
+   * A run to save as `report.json` and `evidence.json` before the other formats are written. Only `evidence.json`
+   * contains webhook secrets.
    */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether this is the last version of the report. Only the last version is printed. Default: `true`. */
+  /** Whether this is the last version of the report. Only the last version goes to standard output. Default: `true`. */
   readonly isFinal?: boolean;
 }
 

@@ -15,7 +15,7 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
-export interface JudgingInput {
+interface JudgingInput {
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
@@ -35,7 +35,7 @@ interface ReportParts
   readonly streaming?: Report["streaming"] | undefined;
 }
 
-/** Assembles a report. Secrets in findings are not redacted yet. */
+/** Assembles a report from findings and facts of a run. Does not redact secrets in the findings. */
 export function assembleReport({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = verdictParts(findings, judging);
   const { end, unselected, load } = judging;
@@ -90,7 +90,7 @@ const untestableClauses = (party: Party): Report["untestable"] =>
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** Returns a hash of all clauses for a party. Reports with the same hash were judged by the same clauses. */
+/** Returns a hash of all clauses that bind a party. Reports with the same hash were judged by the same clauses. */
 export const clausesHash = (party: Party): string =>
   shortHash(JSON.stringify(clausesOfParty(party).map((id) => [id, clauseOf(id)])));
 
@@ -105,7 +105,7 @@ export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFind
 
 export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** Converts a check's result. The clause's level decides whether a breach becomes a fail, a warning or a note. */
+/** Converts a check's result for the report. By the clause's level, a breach becomes a fail, a warning or a note. */
 export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":

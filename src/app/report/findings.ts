@@ -84,8 +84,8 @@ function withoutMissingProfiles(
 }
 
 /**
- * Statuses that a server without the endpoint can return. 401, 403 and 429 are included because a server can check keys
- * and limits first.
+ * Statuses that a server can return for a path without an endpoint. 401, 403 and 429 are included, because a server can
+ * check keys and limits first.
  */
 const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 

@@ -62,7 +62,7 @@ function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file:
   };
 }
 
-/** Decimal places of milliseconds: load engines measure no finer than microseconds. */
+/** Decimal places of numbers in the report. Load engines measure times in microseconds, so milliseconds have 3 places. */
 const timeDecimals = 3;
 
 type ResponseCounts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
@@ -108,7 +108,7 @@ function distribution(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Returns whether the rate-limit window is fixed or rolling, according to the finding of clause LIM-15. */
+/** Returns the text of the LIM-15 finding, which says whether rate-limit windows are fixed or rolling. */
 function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;
@@ -211,7 +211,7 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** A load does not have to cause every kind of response. Therefore `unseen` is empty. */
+/** Converts a load check's coverage for the report. `unseen` is empty: a load need not cause every kind of response. */
 const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,

@@ -63,7 +63,7 @@ export function assembleRunReport(result: RunResult, facts: RunReportFacts): Rep
 
 function describeTarget({ target, exchanges }: RunResult): Report["target"] {
   const { name, baseUrl, keys, offers, network } = target;
-  // Omits variable names that can be derived from the key's name.
+  // Omits environment variables whose name can be derived from the key's name.
   const named = Object.values(keys).filter((key) => key.variable !== shellVariableOfKey(key.name));
   const server = exchanges.flatMap((each) => headerValues(each, "server"))[0] ?? "";
   return withoutUndefined({
@@ -106,7 +106,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
+function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;
   if (proxy === null && ca === null && cert === null) return {};

@@ -143,14 +143,14 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
 
 type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
 
-/** How long to wait for further events before a changed file is read. Editors save a file in several steps. */
+/** Time without change events after which a changed file is read. Editors save a file in several steps. */
 const debounceMs = 120;
-/** How long a file may be missing. Some editors delete a file and write it again. */
+/** Time for which a file may be missing before it counts as removed. Some editors delete a file and write it again. */
 const removalGraceMs = 400;
-/** How often a file is read even without a change event, because some file systems send no events. */
+/** Interval at which a file is read without a change event, because some file systems send no events. */
 const pollIntervalMs = 2000;
 
-/** Reports changes of a file. Watches the folder, because many editors replace the file. */
+/** Reports each change of a file to `onChange`. Watches the file's folder, because many editors replace the file. */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): () => void {
   let known: string | null = content;
   let timer: NodeJS.Timeout | undefined;

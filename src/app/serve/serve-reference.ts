@@ -21,14 +21,14 @@ export interface ServeOptions extends ReferenceOptions {
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
   readonly onAgentChange: (line: string) => void;
-  /** Called with a message when this process has no file descriptor left and so refuses connections. */
+  /** Called with a message when the process has no file descriptor left, and so closes new connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/** Deliveries and clients that test concurrency limits can together need this many connections. */
+/** Connections that the server must be able to open: for deliveries, and for clients that test concurrency limits. */
 const minConnections = 128;
 
 export async function serveReference({
@@ -41,7 +41,7 @@ export async function serveReference({
 }: ServeOptions) {
   assertOpenFiles(minConnections);
   const loaded = loadAgents(agentFiles, names);
-  const reference = await startWithAgents({ ...options, auth: authOf(loaded, options.host) });
+  const reference = await startServer({ ...options, auth: authOf(loaded, options.host) });
   try {
     const hosted = hostAgents(reference, loaded, names);
     if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
@@ -64,7 +64,7 @@ const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =
     ? "none"
     : "keys";
 
-async function startWithAgents(
+async function startServer(
   options: ReferenceOptions & { readonly host: string; readonly port: number },
 ): Promise<Reference> {
   try {
@@ -83,10 +83,10 @@ async function startWithAgents(
   }
 }
 
-/** Address for the webhook receiver: a free port on loopback, because the server is on the same machine. */
+/** Address on which a run listens for deliveries: a free port on loopback, since the server is on the same machine. */
 const receiverAddress = "127.0.0.1:0";
 
-export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
+function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };
   return {
@@ -112,7 +112,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The server completes all due deliveries before it responds to a clock advance. Therefore no wait is needed.
+        // No wait is needed: the server completes all due deliveries before it responds to a clock advance.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -151,8 +151,8 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
   };
 }
 
-/** Writes a target file. Only its owner can read it, because it contains keys. */
-export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
+/** Writes a target file that only its owner can read, because the file contains keys. */
+function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
   try {
     replaceFile(path, `${JSON.stringify(document, null, 2)}\n`, 0o600);
   } catch (error) {

@@ -23,15 +23,15 @@ import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { readTargetFile, targetFromObject } from "../../target/target-file.ts";
 
-/** An entry of a vendors file: a target or a saved report. `target()` reads the target. */
+/** An entry of a vendors file: a target or a saved report. `target()` reads the target, and throws if it is wrong. */
 export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** Accepts any object as a target. `target()` checks the object later, so an error affects only one vendor. */
+/** Accepts any object as a target. `ListedVendor.target()` checks the object, so that an error affects only one vendor. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
-/** Reads a vendors file. Paths are relative to it. A wrong target throws only when `target()` is called. */
+/** Reads a vendors file. Paths in it are relative to its folder. A wrong target throws only when `target()` is called. */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -161,7 +161,7 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits of a run are not printed if they are shorter than this. */
+/** Waits up to this length are not printed. */
 const shortWaitMs = 2000;
 
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
@@ -188,7 +188,7 @@ export interface ConcurrentJudging {
 }
 
 /**
- * Judges vendors concurrently. Vendors on the same host are judged in turn, because their runs would disturb each
+ * Judges vendors concurrently. Vendors with the same base URL are judged in turn, because their runs would disturb each
  * other.
  */
 export async function judgeConcurrently({

@@ -24,11 +24,11 @@ import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { RedactedLoad } from "../load/save-load.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 
-export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
+interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   readonly load: VendorsLoad | null;
   /**
-   * Name of the vendor to compare with all other vendors. `null` compares every pair, but with five or more vendors
-   * only the first vendor's pairs.
+   * Name of the vendor to compare with all other vendors. With `null`, every pair is compared; from five vendors on,
+   * only the pairs with the first vendor.
    */
   readonly from: string | null;
   readonly folder: string;
@@ -66,7 +66,7 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
 export const vendorsJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;
 
 export interface VendorsLoad {
-  /** `engine` must not be `in turns`, because only loads by the same engine are comparable. */
+  /** Parameters of the load. `engine` must not be `in turns`: only loads by the same engine are comparable. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   readonly planned: (outlook: LoadPreview) => void;
@@ -74,12 +74,12 @@ export interface VendorsLoad {
 }
 
 /** Sends load to the judged targets one after the other, because concurrent loads would disturb each other. */
-export async function sendVendorLoads(
+async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // The runs of all vendors have just ended. Each key can have been in use until now, because vendors can share keys.
+  // Each key counts as used until now: the runs of all vendors have just ended, and vendors can share keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

@@ -99,8 +99,8 @@ function digestsIn(folder: string, report: Report): Digests {
 }
 
 /**
- * Wordings that a report's skip reasons can have, e.g. the command line's. `rejudgeReport` finds the wording that the
- * report contains.
+ * The texts in which a report can give skip reasons: the command line's, or the library's. `rejudgeReport` finds the
+ * texts that the report contains.
  */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 

@@ -32,7 +32,7 @@ import { type Policy, policySchema } from "../../report/statement/policy-schema.
 
 export interface PublishedStatement {
   readonly statement: Statement;
-  /** `null` if the statement is unsigned. */
+  /** The signed envelope of the statement; `null` if the statement is unsigned. */
   readonly seal: Seal | null;
 }
 
@@ -43,7 +43,7 @@ export interface Seal {
   readonly contradictions: readonly string[];
 }
 
-/** Reads a plain or a signed statement. Does not check the signature. */
+/** Reads a statement, unsigned or signed. Does not check the signature. */
 export function readStatement(file: string): PublishedStatement {
   const text = readTextFile(file, "The statement");
   const raw = parseJsonFile(text, file);

@@ -12,7 +12,7 @@ import { dayOf } from "../../base/duration.ts";
 export interface VerifyOptions {
   readonly statementFile: string;
   readonly report: string | null;
-  /** Files or URLs of lists of public keys that vendors have published. */
+  /** Files or URLs, each of which holds a vendor's published list of public keys. */
   readonly keys: readonly string[];
   readonly policy: Policy | null;
   /**
@@ -37,7 +37,7 @@ export interface Verification {
 export const isVerified = ({ mismatches, rules }: Verification): boolean =>
   mismatches.length === 0 && rules.every(({ outcome }) => outcome === "met" || outcome === "optional");
 
-/** The result of checking a statement's signature. `unchecked`: no list of keys was given. */
+/** The result of checking a statement's signature. `unchecked`: signed, but no list of keys was given. */
 export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
@@ -81,8 +81,6 @@ export async function verifyStatement(options: VerifyOptions): Promise<Verificat
   };
 }
 
-type KnownKeys = readonly VendorKey[] | null;
-
 async function readKeyLists({ keys, policy, network }: VerifyOptions) {
   const given = await Promise.all(keys.map((place) => readKeys(place, network)));
   const ofSigners = await Promise.all(
@@ -97,7 +95,7 @@ async function readKeyLists({ keys, policy, network }: VerifyOptions) {
 
 function checkSignature(
   { seal }: PublishedStatement,
-  keys: KnownKeys,
+  keys: readonly VendorKey[] | null,
   acceptsUnsigned: boolean,
 ): ReportComparison & { readonly state: SignatureState } {
   if (seal === null) {
@@ -125,14 +123,14 @@ function comparisonOf({ statement }: PublishedStatement, { report, messages }: V
   return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }
 
-/** A statement that may supersede another statement. `isTrusted`: its signature is accepted. */
-export interface KnownStatement {
+/** A statement that may supersede another statement. `isTrusted`: the check of its signature found no problem. */
+interface KnownStatement {
   readonly file: string;
   readonly statement: Statement;
   readonly isTrusted: boolean;
 }
 
-/** Warns of newer nonconformant statements about the same deployment, and of statements without a valid signature. */
+/** Returns a problem for each newer nonconformant statement about the same deployment, and for each untrusted statement. */
 export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);

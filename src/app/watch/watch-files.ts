@@ -52,11 +52,11 @@ const stateSchema = z.object({
   epochMs: z.number(),
   /** When the watch began, in milliseconds since the start of the run. */
   sinceMs: z.number(),
-  /** Target file of the run; `null` if the run had no target file. The new report must redact the keys in this file. */
+  /** Target file of the run, or `null`. The watch reads the file's keys again, to redact them in the new report. */
   targetFile: z.string().nullable(),
 });
 
-/** The content of `watch.json`, from which a later process can resume the wait for webhook deliveries. */
+/** The content of `watch.json`. A later process can resume the wait for webhook deliveries from this state. */
 export type WatchState = Readonly<z.infer<typeof stateSchema>>;
 
 const stateFileName = "watch.json";
@@ -102,17 +102,17 @@ const lineSchema = z.union([
   }),
 ]);
 
-/** A line of `watch.jsonl`. Times are in milliseconds since the start of the run. */
+/** A line of the journal `watch.jsonl`. Times are in milliseconds since the start of the run. */
 export type JournalLine = DeepReadonly<z.infer<typeof lineSchema>>;
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
-/** Appends lines to `watch.jsonl`, and flushes each to disk, so that a killed process loses no delivery. */
+/** The journal `watch.jsonl`. `add` appends a line. Each delivery is flushed to disk, so that a crash does not lose it. */
 export type Journal = ReturnType<typeof openJournal>;
 
 export function openJournal(folder: string) {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Deliveries may contain webhook secrets, so only this user may read the file.
+  // Deliveries may contain webhook secrets, so only the user of this process may read the file.
   fchmodSync(file, 0o600);
   // Begins the first new line with a line feed, because a killed process may have left an incomplete line.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
@@ -144,7 +144,7 @@ export function deleteWatchFiles(folder: string): void {
 }
 
 export const heartbeatIntervalMs = 5000;
-/** A longer silence in the journal counts as time without a receiver: the machine may have been asleep. */
+/** Maximum time between two lines of the journal. A longer time counts as unwatched: the machine may have slept. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {

@@ -40,7 +40,7 @@ export interface WatchTimers {
 interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's webhook receiver, which the watch uses and closes. If missing or `null`, the watch starts one. */
+  /** The run's webhook receiver, which the watch uses and closes. Without it, the watch starts a receiver itself. */
   readonly live?: Receiver | null;
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   readonly secrets: readonly Secret[];
@@ -69,7 +69,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Waits for webhook deliveries after a run, if a retry is still due. Writes each delivery to the journal. */
+/** Waits for webhook deliveries after a run, until no retry is due any more. Writes each delivery to the journal. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -101,7 +101,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** If the receiver has refused connections since the last call, records a gap. Deliveries can be lost in a gap. */
+  /** Records a gap if the receiver has refused connections since the last call: it may have missed deliveries. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -160,8 +160,8 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
 /**
- * Raises a receiver's counters to the highest numbers in `deliveries`. Otherwise, new deliveries would get existing
- * ids.
+ * Raises the counters of a saved receiver to the highest numbers in `deliveries`. Otherwise, new deliveries would get
+ * the ids of earlier deliveries.
  */
 function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
@@ -173,7 +173,10 @@ function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delive
   };
 }
 
-/** Corrects arrival times to the wall clock, because the receiver's clock stops while the machine sleeps. */
+/**
+ * Returns a function that sets a delivery's arrival time by the wall clock, because the receiver's clock stops while the
+ * machine sleeps.
+ */
 function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

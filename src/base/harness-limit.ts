@@ -17,7 +17,7 @@ const limitMessages = {
 
 export type HarnessLimitCode = keyof typeof limitMessages;
 
-/** The error if this machine lacks a resource, such as ports. It says nothing about the target. */
+/** An error whose cause is that this machine ran out of a resource, such as ports. The target is not at fault. */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
@@ -28,7 +28,7 @@ export class HarnessLimit extends Error {
   }
 }
 
-/** Finds the exhausted resource of this machine that caused an error; `null` if the error has another cause. */
+/** Finds the exhausted resource of this machine that caused an error. Returns `null` if the error has another cause. */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
   if (!(error instanceof Error)) return null;
@@ -82,11 +82,11 @@ function countOpenableFiles(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** File descriptors that connections must not use: Node's threads and pipes need them. */
+/** Number of file descriptors to keep free of connections, because Node's threads and pipes need them. */
 const reservedFiles = 64;
 
 /**
- * Checks that this process can open enough files. Beyond its limit, Node silently closes connections.
+ * Checks that this process can open enough files. Beyond the limit of open files, Node silently closes connections.
  * @param connections maximum number of open connections in one process
  * @throws {HarnessLimit}
  */

@@ -5,7 +5,7 @@ const gatewayStatuses = new Set<number | null>([502, 503, 504]);
 
 export const isGatewayStatus = (status: number | null): boolean => gatewayStatuses.has(status);
 
-/** Whether a server refuses the key of a request: 401 or 403 (RFC 9110, 15.5.2 and 15.5.4). */
+/** Whether a status means that the server refuses the request's key: 401 or 403 (RFC 9110, 15.5.2 and 15.5.4). */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */

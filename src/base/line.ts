@@ -9,14 +9,14 @@ export type Line = string & { readonly [harmless]: true };
 const maxInsertedLength = 2000;
 
 /** Makes a line from a template literal: escapes control characters in inserted values, and hides keys. */
-export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
-  template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;
+export const line = (template: TemplateStringsArray, ...values: readonly (string | number)[]): Line =>
+  template.map((words, at) => words + (at < values.length ? fromOutside(String(values[at])) : "")).join("") as Line;
 
-/** Makes text from outside harmless: one line without control characters. */
+/** Makes untrusted text safe to print: cuts it, escapes control characters, and hides keys. Returns one line. */
 export function fromOutside(text: string): Line {
   const start = truncate(text, maxInsertedLength);
-  const shown = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
-  return (start === text ? shown : `${shown}…`) as Line;
+  const safe = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
+  return (start === text ? safe : `${safe}…`) as Line;
 }
 
 export const joinLines = (lines: readonly Line[], separator: string): Line => lines.join(separator) as Line;
@@ -31,7 +31,10 @@ const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
-/** Hides credentials in URLs. Also hides words that look like API keys, which users can enter by mistake. */
+/**
+ * Hides credentials in URLs and after `Bearer` or `Basic`. Also hides words that look like API keys, which users can
+ * enter by mistake.
+ */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
   return text
@@ -67,7 +70,7 @@ export class UsageError extends Error {
   override readonly name = "UsageProblem";
   declare readonly message: Line;
 
-  // oxlint-disable-next-line no-useless-constructor -- it takes only a line
+  // oxlint-disable-next-line no-useless-constructor -- narrows the parameter from string to Line
   constructor(message: Line) {
     super(message);
   }

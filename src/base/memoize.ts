@@ -1,4 +1,4 @@
-/** Caches results of a function, by its argument. A result is kept as long as the argument object exists. */
+/** Returns `compute` with a cache. The cache keeps a result as long as the argument object exists. */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -17,7 +17,7 @@ export function memoizeByPair<K extends object, P extends string | number | bool
   return (key, plain) => ofKey(key)(plain);
 }
 
-/** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
+/** Maximum number of values in the cache of {@link memoizeByValue}. A full cache is emptied before the next value. */
 const maxPlainValues = 10_000;
 
 export function memoizeByValue<P extends string | number | boolean | null, V>(
@@ -34,7 +34,7 @@ export function memoizeByValue<P extends string | number | boolean | null, V>(
   };
 }
 
-/** Returns the map's value for a key. Makes a value and adds it if there is none. */
+/** Returns the map's value for a key. If the map has no value for the key, calls `make` and adds the result. */
 export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * power) / power;
 }
 
-/** Created on first use, because V8 takes 20 ms to load the locale data. */
+/** Formatter for English numbers. Created on first use, because V8 takes 20 ms to load the locale data. */
 const englishNumbers = once(() => new Intl.NumberFormat("en"));
 
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
@@ -30,8 +30,8 @@ export function seededNumbers(seed: number): () => number {
   };
 }
 
-export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
+export const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
   items
-    .map((item) => ({ item, weight: numbers() }))
+    .map((item) => ({ item, weight: random() }))
     .toSorted((one, other) => one.weight - other.weight)
     .map(({ item }) => item);

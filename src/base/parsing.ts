@@ -20,25 +20,25 @@ const toClosing = 2;
 /** Replaces values nested deeper than 100 levels by `null`. Returns `null` if the brackets do not match. */
 function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];
-  let [left, from] = ["", 0];
+  let [result, from] = ["", 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
     else if (opening.has(code)) {
-      if (awaited.length === maxKeptDepth) left += `${text.slice(from, at)}null`;
+      if (awaited.length === maxKeptDepth) result += `${text.slice(from, at)}null`;
       awaited.push(code + toClosing);
     } else if (closing.has(code)) {
       if (awaited.pop() !== code) return null;
       if (awaited.length === maxKeptDepth) from = at + 1;
     }
   }
-  return awaited.length === 0 ? left + text.slice(from) : null;
+  return awaited.length === 0 ? result + text.slice(from) : null;
 }
 
 interface StructureRules {
   /** Maximum depth of nesting. Deeper values could exhaust the stack of recursive code. */
   readonly maxDepth: number;
-  /** Whether duplicate names of members, and the name `__proto__`, are defects. */
+  /** Whether a duplicate member name, or the member name `__proto__`, is a problem. */
   readonly checksNames: boolean;
 }
 
@@ -108,8 +108,8 @@ export type Parsed<T> =
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * Parses JSON, with or without a byte order mark. Returns a problem such as "is not JSON"; the caller puts the name of
- * the file before it.
+ * Parses JSON, with or without a byte order mark. A problem has no subject, such as "is not JSON": the caller puts the
+ * name of the file before it.
  */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
@@ -128,7 +128,7 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   }
 }
 
-/** Removes the quoted input from V8's message, because the input may be secret. Adds the line number. */
+/** Removes the quoted input from V8's error message, because the input may be secret. Adds the line number. */
 function withoutQuote(message: string, text: string): string {
   const [found, quoted = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;
@@ -137,7 +137,7 @@ function withoutQuote(message: string, text: string): string {
   return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
-/** Parses a value by a schema. A problem names the first invalid place: `keys.pro.tier: Invalid option`. */
+/** Parses a value by a schema. A problem names the first invalid field: `keys.pro.tier: Invalid option`. */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: "value", value: parsed.data };

@@ -1,22 +1,25 @@
 import { setImmediate } from "node:timers/promises";
 
 export const exitCodes = {
-  /** No must clause is broken, apart from failures that the baseline lists. */
+  /** No must clause is broken, apart from the known failures that the baseline file lists. */
   fine: 0,
   /**
-   * A must clause is broken, or the baseline is outdated. `--strict` also counts warnings, and `--complete` counts
-   * unexercised must clauses.
+   * A must clause is broken, or the baseline file lists a failure that no longer occurs. `--strict` also counts
+   * warnings, and `--complete` counts unexercised must clauses.
    */
   broken: 1,
   usage: 2,
-  /** The target could not be reached, or no check was exercised. */
+  /**
+   * No check was exercised, or a clause that `--only` names by its id was not. Also used if the target could not be
+   * reached, or the run could not finish.
+   */
   nothingExercised: 3,
   /** The harness itself failed, or an output could not be written. */
   harnessFailed: 4,
   interrupted: 130,
 } as const;
 
-/** The exit codes, highest priority first. For example, a broken clause outweighs a failure of the harness. */
+/** All exit codes except 0, highest priority first. A broken clause outweighs a failure of the harness, for example. */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,
@@ -25,7 +28,7 @@ const byPriority = [
   exitCodes.harnessFailed,
 ];
 
-/** Returns the exit code with the highest priority; 0 if there are none. */
+/** Returns the exit code with the highest priority; 0 for an empty list. */
 export const decisiveExitCode = <Code extends number>(codes: readonly Code[]): Code | 0 =>
   byPriority.flatMap((code) => codes.filter((each) => each === code))[0] ?? exitCodes.fine;
 

@@ -1,7 +1,7 @@
 import { cutToWidth, displayWidth, segmenter } from "./text.ts";
 
 /**
- * Makes a target's text safe to print. Replaces control and invisible characters by escapes such as `\x1b`, but keeps
+ * Makes untrusted text safe to print. Replaces control and invisible characters by escapes such as `\x1b`, but keeps
  * `\n` and `\t`.
  */
 export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
@@ -29,7 +29,7 @@ export function sanitizeDeep<T>(data: T): T {
 
 const maxDeepLength = 2000;
 
-// oxlint-disable-next-line no-control-regex -- a colour begins with one
+// oxlint-disable-next-line no-control-regex -- a colour code begins with a control character
 const colourCode = /(\u001b\[[\d;]*m)/;
 
 export const sanitizeColoured = (text: string): string =>
@@ -38,27 +38,30 @@ export const sanitizeColoured = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
-export function sanitizeLine(text: string, most = 300): string {
-  const start = truncate(text, most * 2);
+export function sanitizeLine(text: string, maxWidth = 300): string {
+  const start = truncate(text, maxWidth * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
   const isWhole = text.slice(start.length).trim() === "";
-  if (isWhole && line.length <= most * 2 && displayWidth(line) <= most) return line;
-  return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
+  if (isWhole && line.length <= maxWidth * 2 && displayWidth(line) <= maxWidth) return line;
+  return `${cutToWidth(truncate(line, maxWidth * 2), maxWidth - 1)}…`;
 }
 
-/** Longest grapheme, in UTF-16 units, that is never split. A target can put endless combining marks on one letter. */
+/**
+ * Graphemes up to this length are never split. A longer grapheme can be split, because a target can put endless
+ * combining marks on one letter.
+ */
 const maxUncutGraphemeUnits = 32;
 
-export function truncate(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return text.slice(0, graphemeAt(text.slice(0, most + maxUncutGraphemeUnits), most).from);
+export function truncate(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return text.slice(0, graphemeAt(text.slice(0, maxLength + maxUncutGraphemeUnits), maxLength).from);
 }
 
-export function truncateStart(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const skipped = Math.max(0, text.length - most - maxUncutGraphemeUnits);
-  const { from, to } = graphemeAt(text.slice(skipped), text.length - most - skipped);
-  return text.slice(skipped + (from === text.length - most - skipped ? from : to));
+export function truncateStart(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const skipped = Math.max(0, text.length - maxLength - maxUncutGraphemeUnits);
+  const { from, to } = graphemeAt(text.slice(skipped), text.length - maxLength - skipped);
+  return text.slice(skipped + (from === text.length - maxLength - skipped ? from : to));
 }
 
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {

@@ -18,6 +18,7 @@ const textOf = (piece: ShellPiece): string => (piece.kind === "text" ? piece.tex
 
 export type ShellPiece =
   | { readonly kind: "text"; readonly text: string }
+  /** A shell variable. `withoutLast` drops the last character of its value: `${KEY%?}`. */
   | { readonly kind: "variable"; readonly name: string; readonly withoutLast: boolean };
 
 const quoted = (pieces: readonly ShellPiece[]): string =>
@@ -33,8 +34,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a shell variable for double quotes. Adds braces if `after` would extend the variable's name, as in
- * `${KEY}_2`.
+ * Formats a shell variable for use inside double quotes. Adds braces if the text in `after` would extend the variable's
+ * name: `${KEY}_2`.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;

@@ -2,12 +2,12 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts modules in threads and processes. The single-file executable contains all modules as one asset,
+// This file starts modules in threads and processes. The single executable contains all modules in one asset,
 // `codeAsset`.
 
 export const codeAsset = "code.cjs";
 
-/** Starts the module `name` in a new thread. The module is next to the caller, whose URL is `callerUrl`. */
+/** Starts the module `name` in a new thread. Its file is in the folder of the caller, whose URL is `callerUrl`. */
 export const startWorker = (callerUrl: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
     ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
@@ -20,7 +20,7 @@ interface ProcessOptions extends ForkOptions {
 
 export function startProcess(callerUrl: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleNextTo(callerUrl, name), [], options);
-  // The single executable file passes all arguments to the harness, so Node reads its options from NODE_OPTIONS.
+  // The single executable passes all arguments to the harness. So Node gets its options through NODE_OPTIONS.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return fork(partMark + name, [], { ...options, execArgv: [], env });
@@ -39,6 +39,6 @@ export function moduleToRun(): string | null {
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
 }
 
-/** Returns a URL with the extension of `callerUrl`: `.ts` in the sources, `.js` in the build. */
+/** Returns the URL of a module in the caller's folder. Its extension is `.ts` in the sources, `.js` in the build. */
 const moduleNextTo = (callerUrl: string, name: string): URL =>
   new URL(`./${name}${callerUrl.endsWith(".ts") ? ".ts" : ".js"}`, callerUrl);

@@ -88,7 +88,7 @@ function fillLines(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/** Puts a label, coloured by `paint`, before a wrapped text. Indents the further lines by the label's width. */
+/** Puts a label, coloured by `paint`, before a wrapped text. Indents all lines but the first by the label's width. */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -102,10 +102,10 @@ export const formatCount = (count: number, noun: string): string =>
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
-/** Joins the first items of a list by commas, and adds how many more there are: `a, b and 3 more`. */
-export function joinFirst(items: readonly string[], most: number): string {
-  if (items.length <= most) return items.join(", ");
-  return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
+/** Joins the first items of a list by commas, and adds the number of further items: `a, b and 3 more`. */
+export function joinFirst(items: readonly string[], maxItems: number): string {
+  if (items.length <= maxItems) return items.join(", ");
+  return `${items.slice(0, maxItems).join(", ")} and ${items.length - maxItems} more`;
 }
 
 /** Returns `undefined` for an empty text, because an empty environment variable counts as not set. */

@@ -11,7 +11,7 @@ import { hasEnded, temporaryName, thisProcess } from "./output-folders.ts";
 export const lockName = ".conformance-lock.json";
 
 const renewalIntervalMs = 5000;
-/** After this time without a renewal, another process is allowed to take the lock. */
+/** After this time without a renewal, another process may take the lock. */
 const staleAfterMs = 30_000;
 
 const lockSchema = z.object({
@@ -40,7 +40,7 @@ process.on("exit", releaseFolders);
 
 /**
  * Locks an existing folder for this process, until {@link releaseFolders} is called or the process ends.
- * @throws {FolderInUse} if another process has locked it
+ * @throws {FolderInUse} if another process, or this process, has already locked the folder
  */
 export function lockFolder(folder: string): void {
   const file = join(folder, lockName);
@@ -67,8 +67,10 @@ export function lockFolder(folder: string): void {
 }
 
 /**
- * Checks that no other process has taken a lock. Call before writing results: a suspended process may lose its locks.
- * @throws {FolderInUse} if another process has locked this folder or one around it
+ * Checks that this process has not lost its lock on a folder, or on a folder around it. Call this before writing
+ * results: while this process is suspended, another process may take the lock.
+ *
+ * @throws {FolderInUse} if another process has taken a lock of this process
  */
 export function assertLocked(folder: string): void {
   const path = resolve(folder);
@@ -108,7 +110,7 @@ function createLock(file: string): number | null {
   }
 }
 
-/** Overwrites the lock file with a text of the same length, which works even if the disk is full. */
+/** Writes the lock file. A renewal overwrites a text of the same length, which works even if the disk is full. */
 function writeLock(descriptor: number, since: string): void {
   const lock: LockHolder = { host: hostname(), ...thisProcess, since, renewed: new Date().toISOString() };
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);

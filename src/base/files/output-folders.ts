@@ -66,7 +66,7 @@ function sweepTemporaryFiles(folder: string): void {
         rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // Ignores a failure to remove an old temporary file, because the file does no harm.
+    // Ignores the error. An old temporary file that cannot be removed does no harm.
   }
 }
 
@@ -86,7 +86,7 @@ export const timeInName = (instant: Date): string => instant.toISOString().repla
 /** Maximum number of symbolic links to follow in one path. Linux has the same limit. */
 const maxLinks = 40;
 
-/** Follows symbolic links. Returns the file that they lead to, even if that file does not exist yet. */
+/** Follows symbolic links. Returns the path of the final file, even if that file does not exist yet. */
 export function followLinks(file: string, depth = 0): string {
   const path = resolve(file);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -111,19 +111,19 @@ export function makeFolder(path: string, mode = 0o777): void {
 
 /**
  * Checks that a file could be written, without changing it. Creates its folder if missing.
- * @throws Node's own error
+ * @throws the error of `node:fs`, for example with the code `EACCES`
  */
 export function checkWritable(file: string): void {
   const descriptor = descriptorOf(file);
   if (descriptor !== null) return void fstatSync(descriptor);
-  const place = followLinks(file);
-  makeFolder(dirname(place));
-  const stats = statSync(place, { throwIfNoEntry: false });
+  const destination = followLinks(file);
+  makeFolder(dirname(destination));
+  const stats = statSync(destination, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
-  if (stats !== undefined) accessSync(place, constants.W_OK);
+  if (stats !== undefined) accessSync(destination, constants.W_OK);
   // Writing creates or replaces a regular file, so its folder must be writable. No pipe is opened here, because closing
   // a pipe would end its reader's input.
-  if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
+  if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(destination));
 }
 
 export function checkFolderWritable(folder: string): void {

@@ -19,10 +19,11 @@ import { errorCodeOrText } from "../errors.ts";
 import { descriptorOf, followLinks, temporaryName } from "./output-folders.ts";
 
 /**
- * Replaces a file in one step, so that an error leaves the old file intact. Pipes and devices are written directly.
+ * Creates or replaces a file in one step, so that an error leaves the old file intact. Pipes and devices are written
+ * directly.
  *
  * @param mode permissions of the file; by default those of the file that it replaces
- * @throws Node's own error
+ * @throws the error of `node:fs`, for example with the code `EACCES`
  */
 export function replaceFile(file: string, text: FileText, mode?: number): void {
   stageFile(file, text, mode).commit();
@@ -37,14 +38,14 @@ export interface StagedFile {
  * Writes a text to a temporary file, which `commit` renames to `file`. If `file` is a pipe or device, `commit` writes
  * the text directly.
  *
- * @throws Node's own error
+ * @throws the error of `node:fs`, for example with the code `EACCES`
  */
 export function stageFile(file: string, text: FileText, mode?: number): StagedFile {
-  const place = followLinks(file);
-  const before = statSync(place, { throwIfNoEntry: false });
+  const destination = followLinks(file);
+  const before = statSync(destination, { throwIfNoEntry: false });
   if (descriptorOf(file) !== null || before?.isFile() === false)
     return { commit: () => writeInPlace(file, text), discard() {} };
-  const draft = join(dirname(place), temporaryName());
+  const draft = join(dirname(destination), temporaryName());
   const discard = (): void => removeDraft(draft);
   drafts.add(draft);
   try {
@@ -57,7 +58,7 @@ export function stageFile(file: string, text: FileText, mode?: number): StagedFi
     discard,
     commit: () => {
       try {
-        moveDraft(draft, place);
+        moveDraft(draft, destination);
       } finally {
         discard();
       }
@@ -65,24 +66,24 @@ export function stageFile(file: string, text: FileText, mode?: number): StagedFi
   };
 }
 
-/** A temporary file that another program writes. */
+/** A file for another program to write: a temporary file, or a pipe or device. */
 export interface Draft {
   readonly path: string;
-  /** Moves the program's output to its final name. Returns `false` if the program has not written anything. */
+  /** Renames a temporary file to its final name. Returns `false` if the program has not created the file. */
   readonly commit: () => boolean;
 }
 
 /** Prepares a file for another program to write. Uses a temporary file, except for pipes and devices. */
 export function draftFor(file: string): Draft {
-  const place = followLinks(file);
-  const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
+  const destination = followLinks(file);
+  const isInPlace = descriptorOf(file) !== null || statSync(destination, { throwIfNoEntry: false })?.isFile() === false;
   if (isInPlace) return { path: file, commit: () => true };
-  const path = join(dirname(place), temporaryName(extname(place)));
+  const path = join(dirname(destination), temporaryName(extname(destination)));
   drafts.add(path);
   const commit = (): boolean => {
     try {
       if (!existsSync(path)) return false;
-      moveDraft(path, place);
+      moveDraft(path, destination);
       return true;
     } finally {
       removeDraft(path);
@@ -124,15 +125,15 @@ function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   }
 }
 
-function moveDraft(draft: string, place: string): void {
+function moveDraft(draft: string, destination: string): void {
   try {
-    renameSync(draft, place);
+    renameSync(draft, destination);
   } catch (error) {
     // A file that is mounted into a container cannot be replaced (EBUSY). So its content is overwritten.
     if (errorCodeOrText(error) !== "EBUSY") throw error;
-    copyFileSync(draft, place);
+    copyFileSync(draft, destination);
   }
-  syncFolder(dirname(place));
+  syncFolder(dirname(destination));
 }
 
 /** Flushes the folder to disk, so that the new file name survives a power failure. Not possible on Windows. */

@@ -4,6 +4,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 
 import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
+import { getOrAdd } from "../memoize.ts";
 import { type Network, proxyFor } from "./network.ts";
 
 interface ConnectionOptions {
@@ -20,19 +21,17 @@ interface Dispatchers {
   readonly close: () => Promise<void>;
 }
 
-/** Creates dispatchers with a network's proxies and certificates. They connect only when a request is sent. */
+/** Creates undici dispatchers for a network's proxies and certificates. Each connects only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = tlsOptions(network);
-  const onFailure = limitReporter(options);
+  const onResult = limitReporter(options);
   const open = new Map<string | null, Dispatcher>();
-  const opened = (proxy: string | null): Dispatcher =>
-    proxy === null ? directDispatcher(secure, options, onFailure) : proxyDispatcher(proxy, secure, options, onFailure);
+  const openFor = (proxy: string | null): Dispatcher =>
+    proxy === null ? directDispatcher(secure, options, onResult) : proxyDispatcher(proxy, secure, options, onResult);
   return {
     of: (url) => {
       const proxy = proxyFor(network, url);
-      const dispatcher = open.get(proxy) ?? opened(proxy);
-      open.set(proxy, dispatcher);
-      return dispatcher;
+      return getOrAdd(open, proxy, () => openFor(proxy));
     },
     close: async () => {
       await Promise.all([...open.values()].map((dispatcher) => dispatcher.destroy()));
@@ -49,9 +48,9 @@ const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOp
   ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs * 5 }),
 });
 
-const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFailure: OnConnectResult): Dispatcher =>
+const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onResult: OnConnectResult): Dispatcher =>
   new Agent({
-    connect: reportConnectResult(buildConnector({ timeout: options.connectMs, ...secure }), onFailure),
+    connect: reportConnectResult(buildConnector({ timeout: options.connectMs, ...secure }), onResult),
     ...poolOptions(options),
   });
 
@@ -60,7 +59,7 @@ const proxyDispatcher = (
   proxy: string,
   secure: TlsOptions,
   options: ConnectionOptions,
-  onFailure: OnConnectResult,
+  onResult: OnConnectResult,
 ): Dispatcher =>
   new ProxyAgent({
     uri: proxy,
@@ -69,19 +68,19 @@ const proxyDispatcher = (
     requestTls: { timeout: options.connectMs, ...secure },
     proxyTls: { timeout: options.connectMs, ...secure },
     factory: (origin: URL | string, given: object) =>
-      new Pool(origin, { ...given, ...poolOptions(options), ...connectOf(given, onFailure) }),
+      new Pool(origin, { ...given, ...poolOptions(options), ...connectOf(given, onResult) }),
   });
 
-const connectOf = (given: object, onFailure: OnConnectResult): { connect?: buildConnector.connector } =>
+const connectOf = (given: object, onResult: OnConnectResult): { connect?: buildConnector.connector } =>
   "connect" in given && typeof given.connect === "function"
-    ? { connect: reportConnectResult(given.connect as buildConnector.connector, onFailure) }
+    ? { connect: reportConnectResult(given.connect as buildConnector.connector, onResult) }
     : {};
 
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Calls `onHarnessLimit` if this machine has no free ports or file descriptors. Before the first successful connection,
- * `EADDRNOTAVAIL` means a wrong address and is ignored.
+ * Returns a callback for connection attempts. It calls `onHarnessLimit` if this machine has no free ports or file
+ * descriptors. Before the first successful connection, `EADDRNOTAVAIL` means a wrong address and is ignored.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -93,15 +92,15 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
 }
 
 /**
- * Wraps an undici connector, and reports each connection attempt. Adds `bytesRead` to socket errors, to recognize
- * reused connections.
+ * Wraps an undici connector, and reports the result of each connection attempt. Adds `bytesRead` to socket errors: a
+ * connection that has read bytes before was reused.
  */
 const reportConnectResult =
-  (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
+  (connect: buildConnector.connector, onResult: OnConnectResult): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...connected) => {
       const [failed, socket] = connected;
-      onFailure(failed);
+      onResult(failed);
       if (failed === null) {
         socket.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
         avoidStackTraces(socket);
@@ -128,7 +127,7 @@ function skipStackTraces(): void {
   process.nextTick(() => (Error.stackTraceLimit = limit));
 }
 
-/** Returns TLS options, empty if Node's defaults suffice. Keep the result, because creating it takes milliseconds. */
+/** Creates TLS options, empty if Node's defaults suffice. Call only once per network: a call takes milliseconds. */
 export function tlsOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};
   return {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, BlockList, isIP, type Server } from "node:net";
 
 /**
- * Settings for outgoing connections: proxies, trusted authorities and client certificate. Plain data, to pass to
- * threads.
+ * Settings for outgoing connections: proxies, trusted authorities and client certificate. Plain data, so that worker
+ * threads can receive it.
  */
 export interface Network {
   readonly proxy: ProxyChoice;

@@ -213,8 +213,7 @@ function assertName(name: string, known: ReadonlyMap<string, unknown>, offset: n
   if (known.has(name)) throw new SourceError(`has a duplicate name ${JSON.stringify(name)}`, offset);
 }
 
-const notations = ["JSON", "YAML"] as const;
-export type Notation = (typeof notations)[number];
+export type Notation = "JSON" | "YAML";
 
 /** A position in a text, as editors show it. Line and column count from 1. Columns are in UTF-16 units. */
 export interface Place {
@@ -228,7 +227,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the line and column of a value. For a missing value, returns the place of its nearest existing parent. */
+  /** Returns the line and column of a value. For a missing value, returns those of its nearest existing parent. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
@@ -248,7 +247,7 @@ const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
   YAML: parseYamlSource,
 };
 
-/** Parses a text that a person wrote. Problems include duplicate names, deep nesting and `__proto__`. */
+/** Parses JSON or YAML that a person wrote. Reports duplicate names, deep nesting and `__proto__` as problems. */
 export function parseSource(written: string, notation: Notation): Source | SourceProblem {
   const text = written.replace(/^\uFEFF/, "");
   try {

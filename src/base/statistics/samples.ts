@@ -1,3 +1,5 @@
+import { getOrAdd } from "../memoize.ts";
+
 /**
  * Maximum total number of values for which {@link rankSumAbove} computes an exact p-value. For more values, a normal
  * approximation is accurate enough.
@@ -31,7 +33,7 @@ export function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** Approximates the probability of a rank sum of at least `sum`. */
+/** Approximates the probability that `n` of `n + m` values have a rank sum of at least `sum`. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
@@ -67,13 +69,10 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
 const untiedWaysCache = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {
-  const name = `${all} ${chosen}`;
-  const known = untiedWaysCache.get(name);
-  if (known !== undefined) return known;
-  const ranks = Array.from({ length: all }, (_, at) => 2 * (at + 1));
-  const counted = countWays(ranks, chosen);
-  untiedWaysCache.set(name, counted);
-  return counted;
+  return getOrAdd(untiedWaysCache, `${all} ${chosen}`, () => {
+    const ranks = Array.from({ length: all }, (_, at) => 2 * (at + 1));
+    return countWays(ranks, chosen);
+  });
 }
 
 function upperShare(ways: Float64Array, from: number): number {
@@ -96,21 +95,20 @@ export function upperTail(z: number): number {
 
 /**
  * Decides which tests are significant, by the method of Holm (1979). The risk of at least one false positive is at most
- * `share`.
- * @param chances p-values of the tests
- * @param all number of all tests, including tests without a p-value in `chances`
+ * `maxRisk`.
+ * @param testCount number of all tests, including tests whose p-values are not in `pValues`
  */
-export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
-  const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);
-  const believed = chances.map(() => false);
-  for (const [place, { chance, at }] of order.entries()) {
-    if (chance > share / (all - place)) break;
-    believed[at] = true;
+export function significantByHolm(pValues: readonly number[], maxRisk: number, testCount = pValues.length): boolean[] {
+  const order = pValues.map((pValue, at) => ({ pValue, at })).toSorted((a, b) => a.pValue - b.pValue);
+  const isSignificant = pValues.map(() => false);
+  for (const [place, { pValue, at }] of order.entries()) {
+    if (pValue > maxRisk / (testCount - place)) break;
+    isSignificant[at] = true;
   }
-  return believed;
+  return isSignificant;
 }
 
-/** Returns the quantile of the values at `share`, by type 7 of Hyndman and Fan; `NaN` without values. */
+/** Returns the quantile at a share, such as 0.5; `NaN` without values. Uses type 7 of Hyndman and Fan. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted();
   const place = (sorted.length - 1) * share;

@@ -10,6 +10,7 @@ interface ChangePoint {
 
 /**
  * Finds the index where a series jumps most clearly. Compares ranks, so that a single outlier has little weight.
+ * Returns `null` if the series is too short.
  *
  * @param minSegment minimum number of values on either side of the jump
  * @param from first index to consider
@@ -37,7 +38,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** Finds the clearest jump in a series of ranks. `clarity` is the jump's size, roughly in standard deviations. */
+/** Finds the clearest jump in a series of ranks. `clarity` is the jump's rank-sum statistic, in standard deviations. */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -68,30 +69,30 @@ interface Segmentation {
 }
 
 /**
- * Finds all lasting jumps by binary segmentation with a permutation test. Also tests halves of each span, because a
- * rise and a fall can cancel out.
+ * Finds all lasting jumps by binary segmentation with a permutation test. Tests each segment as a whole and in
+ * overlapping halves, because a rise and a fall within a segment can cancel out.
  */
-export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
-  const numbers = seededNumbers(how.seed);
+export function changePoints(values: readonly number[], options: Segmentation): ChangePoint[] {
+  const random = seededNumbers(options.seed);
   const within = (from: number, to: number): ChangePoint[] => {
     for (const [start, end] of overlappingSpans(from, to)) {
       const part = values.slice(start, end);
       const ranks = ranksOf(part);
-      const found = clearestOfRanks(ranks, how.minSegment);
+      const found = clearestOfRanks(ranks, options.minSegment);
       if (found === null) continue;
-      const pValue = chanceOfChange(ranks, found.clarity, how, numbers);
+      const pValue = chanceOfChange(ranks, found.clarity, options, random);
       const at = start + found.at;
-      if (pValue <= how.maxPValue && at - from >= how.minSegment && to - at >= how.minSegment)
+      if (pValue <= options.maxPValue && at - from >= options.minSegment && to - at >= options.minSegment)
         return [...within(from, at), { at, pValue }, ...within(at, to)];
     }
     return [];
   };
   const found = within(0, values.length);
-  // Moves each change to its best position between the previous change and the next.
+  // Moves each jump to the best position between the previous and the next jump.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
-    return { at: from + bestSplit(part, how.minSegment, part.length - how.minSegment, at - from), pValue };
+    return { at: from + bestSplit(part, options.minSegment, part.length - options.minSegment, at - from), pValue };
   });
 }
 
@@ -108,21 +109,21 @@ function chanceOfChange(
   ranks: readonly number[],
   clarity: number,
   { minSegment, maxPValue, shuffles }: Segmentation,
-  numbers: () => number,
+  random: () => number,
 ): number {
   const shuffled = [...ranks];
   let asClear = 1;
   for (let at = 0; at < shuffles; at += 1) {
-    shuffle(shuffled, numbers);
+    shuffle(shuffled, random);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);
 }
 
-function shuffle(values: number[], numbers: () => number): void {
+function shuffle(values: number[], random: () => number): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
-    const other = Math.floor(numbers() * (at + 1));
+    const other = Math.floor(random() * (at + 1));
     const kept = values[at] ?? 0;
     values[at] = values[other] ?? 0;
     values[other] = kept;

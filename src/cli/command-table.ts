@@ -5,7 +5,7 @@ interface TableRow {
   readonly load: () => Promise<Command>;
 }
 
-/** All commands, in the order of the help. Each is loaded only if needed, because its imports take time. */
+/** All commands, in the order of `--help`. Each command is loaded only if needed, because its imports take time. */
 export const commandTable: Readonly<Record<string, TableRow>> = {
   run: {
     says: "Judge a target; without one, the embedded reference server.",

@@ -4,7 +4,7 @@ import { exitCodes } from "../base/process-end.ts";
 import { withSignals, writeResults } from "./signals.ts";
 
 export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {
-  /** Reads the arguments and flags. Finds every usage error before anything is sent or written. */
+  /** Reads the arguments and flags. Throws usage errors here if possible, before anything is sent or written. */
   readonly prepare: (...args: Args) => Prepared | Promise<Prepared>;
   readonly act: (prepared: Prepared) => Result | Promise<Result>;
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;

@@ -19,7 +19,7 @@ export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/** Removes the registered secrets from a text. May also remove harmless words that occur in a secret. */
+/** Removes the registered secrets from a text. Also removes any part of a secret with at least eight characters. */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;
@@ -71,7 +71,7 @@ function failureText(error: unknown): string {
   ].join("\n");
 }
 
-/** Formats an error as one line if the user can fix it. Returns `null` for any other error. */
+/** Returns the message of an error that the user can correct, as one line. Returns `null` for any other error. */
 export function formatUsageError(error: unknown): Line | null {
   if (error instanceof UsageError) return error.message;
   return error instanceof UseCaseError ? problemText(error.problem) : null;

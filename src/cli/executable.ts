@@ -1,7 +1,7 @@
 import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Entry point of the standalone executable, which also runs single modules in workers and child processes.
+// Entry point of the single executable. In a worker or child process, it runs only one of the modules below.
 
 const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),

@@ -12,7 +12,7 @@ export interface Interruption {
   readonly interrupt: () => void;
 }
 
-/** Runs an action that a signal or an uncaught error can end early. The action can still report its results. */
+/** Runs an action. A process signal, such as SIGINT, or an uncaught error aborts the action's `AbortSignal`. */
 export async function untilInterrupted<T>(act: (interruption: Interruption) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { signal } = controller;

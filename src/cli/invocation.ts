@@ -13,19 +13,19 @@ interface ProcessStart {
 
 /** Returns the shell command that starts the harness, derived from how this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
-  if (isBinary) return shownPath(folder, execPath);
+  if (isBinary) return pathToRun(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
-  if (real === null) return plain;
+  if (real === null) return installedCommand;
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
-  if (basename(real) !== "conformance.js") return plain;
+  if (basename(real) !== "conformance.js") return installedCommand;
   const root = dirname(dirname(real));
   // Only a source checkout has the folder `tools`. Otherwise, this is an installed npm package.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 
-const plain = "conformance";
+const installedCommand = "conformance";
 
-const shownPath = (folder: string, file: string): string => {
+const pathToRun = (folder: string, file: string): string => {
   const path = relative(folder, file);
   return path.startsWith("..") ? file : `./${path}`;
 };

@@ -57,5 +57,5 @@ interface CatalogueEntry {
   readonly lines: readonly string[];
 }
 
-/** The entry of every clause. Must be plain JSON, because the build writes the entries into the bundle. */
+/** The checks of every clause, and the text that explains them. Plain JSON, because the build bundles it as data. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -85,8 +85,8 @@ export const compareCommand = (): Command =>
 function prepare(oldPath: string, newPath: string, flags: FlagsOf<typeof compareOptions>) {
   const rules = readRegressionRules(flags.regression);
   const read = flags.rejudge === true ? readRejudged : readReportWithoutEvidence;
-  const [older, newer] = [read(oldPath), read(newPath)].map((document) => narrowDocument(document, flags));
-  if (older === undefined || newer === undefined) throw new Error("two reports were read");
+  const [oldDocument, newDocument] = [read(oldPath), read(newPath)];
+  const [older, newer] = [narrowDocument(oldDocument, flags), narrowDocument(newDocument, flags)];
   if (kindOf(older) !== kindOf(newer))
     throw new UsageError(
       line`The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of the same kind.`,

@@ -161,7 +161,7 @@ export const wordLists = {
   shells,
 } satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Values that the shell offers: a word list, file names (`file`) or nothing (`none`). */
+/** The values that the shell offers for a flag or an argument: a word list, file names (`file`) or nothing (`none`). */
 type ValueKind = keyof typeof wordLists | "file" | "none";
 
 interface FlagWords {
@@ -171,7 +171,7 @@ interface FlagWords {
 }
 
 interface CommandWords {
-  /** Name of the command without the name of the program, such as `key new`. Empty for the program itself. */
+  /** Names of the command and its parents, without the program: `key new`. Empty for the program itself. */
   readonly path: string;
   readonly says: string;
   readonly commands: readonly { readonly name: string; readonly says: string }[];
@@ -180,7 +180,8 @@ interface CommandWords {
 }
 
 /**
- * The kind of value that each flag takes. For the command `selftest`, `selftest --only` takes precedence over `--only`.
+ * The values of flags that take words of a list. Other flags take file names. An entry with a command, such as
+ * `selftest --only`, takes precedence over `--only`.
  */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",

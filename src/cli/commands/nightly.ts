@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/available-engines.ts";
-import { defaultLoadParameters } from "../../app/load/plan-load.ts";
-import { assertLoadParameters } from "../../app/load/plan-load.ts";
+import { assertLoadParameters, defaultLoadParameters } from "../../app/load/plan-load.ts";
 import { type NightEvents, runNight, type RunNightOptions, type SavedNight } from "../../app/nightly/run-night.ts";
 import { type OutputFiles, writeOutput } from "../../app/report-folder/write-files.ts";
 import { line, UsageError } from "../../base/line.ts";
@@ -165,8 +164,8 @@ function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken
 }
 
 /**
- * Returns the exit code of a nightly run. With `onlyRegressions`, only regressions count as failures, not every failed
- * check.
+ * Returns the exit code of a nightly run. With `onlyRegressions`, a failed check counts only if it is worse than on
+ * earlier nights.
  */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;

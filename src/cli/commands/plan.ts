@@ -26,7 +26,7 @@ Examples:
   conformance plan --target acme.json --only 'HOOK-*'
   conformance plan --target acme.json --json | jq '.skipped[].enabledBy'`;
 
-/** `conformance plan`: shows what a run would do. Sends nothing except GET requests to a test control. */
+/** `conformance plan`: shows what a run would do. Sends only GET requests to the target's test-control API, if any. */
 export const planCommand = (): Command =>
   withSteps(
     withOptions(new Command("plan"), targetOptions, scopeAndBoundOptions, failedOption, planOptions).addHelpText(

@@ -126,8 +126,8 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // A report without exchanges can still have `observed` findings. `reportExitCode` would count these findings as
-  // tested.
+  // A report without exchanges can still have `observed` findings. `reportExitCode` counts these findings as exercised,
+  // and would return 0.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),

@@ -84,7 +84,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   return { kind: "judge", settings, target, flags, ...prepareReport(flags, target.name, "receiver-") };
 }
 
-/** Returns the judged receiver, or the text for the terminal if the command only writes files. */
+/** Returns the judged receiver. If the command only writes files, returns a text for the terminal. */
 async function act(work: ReceiverWork): Promise<JudgedTarget | string> {
   switch (work.kind) {
     case "vectors": {
@@ -95,8 +95,8 @@ async function act(work: ReceiverWork): Promise<JudgedTarget | string> {
     }
     case "dry run": {
       const count = await writeDeliveries(work.folder, work.settings);
-      const says = `${count} deliveries, and deliveries.json with their headers. Nothing was sent.`;
-      return `${displayPath(work.folder)} has ${says}\n`;
+      const contents = `${count} deliveries, and deliveries.json with their headers. Nothing was sent.`;
+      return `${displayPath(work.folder)} has ${contents}\n`;
     }
     case "judge":
       return judgeUntilInterrupted(work);
@@ -112,7 +112,7 @@ async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): 
       messages: cliMessages,
       progress: {
         ...events,
-        // Hides the query of the base URL, because it may hold a secret.
+        // Hides the query of the base URL, because the query may contain a secret.
         onStart: (each) => events.onStart?.({ ...each, baseUrl: each.baseUrl.replace(/[?].*/s, "?…") }),
       },
     }),

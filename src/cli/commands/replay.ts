@@ -38,12 +38,12 @@ interface ReplayView {
   readonly command: string;
 }
 
-function replayText({ chosen, pairs, stopped, command }: ReplayView, look: TerminalStyle, isQuiet: boolean): string {
+function replayText({ chosen, pairs, stopped, command }: ReplayView, style: TerminalStyle, isQuiet: boolean): string {
   const total = chosen.exchanges.length;
   const differing = pairs.filter(({ kept, now }) => hasSignificantDifference(compareExchanges(kept, now))).length;
   const lines = [
     ...(isQuiet ? [] : headingOf(chosen)),
-    ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, look, isQuiet)),
+    ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, style, isQuiet)),
     ...(isQuiet ? [] : caveats(chosen.exchanges)),
     summaryOf(pairs.length, differing, total, stopped),
     ...(isQuiet ? [] : [differenceLegend, `To judge it again: ${command}`]),
@@ -70,15 +70,15 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
   return `${differing} of ${formatCount(done, "response")} ${differing === 1 ? "differs" : "differ"}${rest}`;
 }
 
-function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
-  const paint = createPaint(look.colour);
+function pairLines({ kept, now }: ReplayPair, place: string, style: TerminalStyle, isQuiet: boolean): string[] {
+  const paint = createPaint(style.colour);
   const rows = compareExchanges(kept, now);
   const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;
   const verdict = hasSignificantDifference(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
   return [
     `${paint.bold(sanitizeLine(kept.id, 40))}  ${sanitizeLine(now.request.method, 20)} ${sanitizeLine(now.request.url, 300)}${key} (${place}): ${verdict}`,
     ...(isQuiet ? [] : sentLines(now).map((sent) => `  ${paint.dim(sent)}`)),
-    ...rowLines(rows, look.width, paint, isQuiet),
+    ...rowLines(rows, style.width, paint, isQuiet),
     ...unansweredLines(kept, "kept"),
     ...unansweredLines(now, "now"),
     "",
@@ -109,9 +109,8 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
     ...hiddenCountLines(same.length - maxSameRows, "more unchanged", paint),
     ...different.slice(0, maxRows).flatMap(({ mark, name, kept, now }) => {
       const sign = mark === "significant" ? "!" : "~";
-      const isBold =
-        mark === "significant" ? (text: string): string => paint.bold(text) : (text: string): string => text;
-      return [isBold(rowText(sign, name, `saved ${kept}`)), isBold(rowText(sign, "", `now ${now}`))];
+      const emphasize = (text: string): string => (mark === "significant" ? paint.bold(text) : text);
+      return [emphasize(rowText(sign, name, `saved ${kept}`)), emphasize(rowText(sign, "", `now ${now}`))];
     }),
     ...hiddenCountLines(different.length - maxRows, "more that differ", paint),
     ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${joinFirst(usual, 12)}`)}`]),

@@ -66,7 +66,7 @@ async function present(
 ): Promise<number> {
   const isQuiet = flags.quiet === true;
   const hasFormats = formats.files.length > 0;
-  const lost = await presentReport(document, {
+  const failedWrites = await presentReport(document, {
     isQuiet,
     isVerbose: flags.verbose === true,
     folder: folderOf(path),
@@ -76,7 +76,7 @@ async function present(
     ...(hasFormats && { stream: null }),
   });
   const written = formats.files.flatMap(({ file }) => file ?? []);
-  if (!isQuiet && written.length > 0 && lost === 0) printLine(line`Written: ${written.join(", ")}`);
+  if (!isQuiet && written.length > 0 && failedWrites === 0) printLine(line`Written: ${written.join(", ")}`);
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }
 

@@ -83,7 +83,7 @@ function prepare(flags: RunFlags) {
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
-  /** Report and evidence without webhook secrets. Show only these to the user. */
+  /** Report and evidence without webhook secrets. Only `document` may be shown to the user, not `judged`. */
   readonly document: ReportDocument;
   readonly isWatchStopped: boolean;
   readonly isPresented?: boolean;
@@ -133,7 +133,7 @@ async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<Ru
 const pollMs = { loopback: 200, elsewhere: 2000 } as const;
 const maxRestartWaitMs = 8 * 3_600_000;
 
-/** Waits until a target refuses a connection and later accepts one; `false` if aborted or after eight hours. */
+/** Waits until a target refuses a connection and later accepts one. Returns `false` if aborted or after eight hours. */
 async function awaitRestart({ baseUrl, network }: Target, signal: AbortSignal, onAway: () => void): Promise<boolean> {
   const untilMs = performance.now() + maxRestartWaitMs;
   let wasAway = false;
@@ -182,7 +182,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // Prints why `--watch` could not start. Then the caller prints the run's report.
+    // Prints why `--watch` could not start. `present` then prints the run's report.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

@@ -61,7 +61,7 @@ export const watchCommand = (): Command =>
     },
   );
 
-/** Reads the run's target, whose keys must be redacted in deliveries. */
+/** Reads the target that the run judged. Its keys must be redacted in the deliveries that arrive now. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile });

@@ -52,7 +52,10 @@ export type InitFlags = FlagsOf<typeof initOptions>;
 const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
-/** Takes answers from flags, and asks the user for missing answers. Without a prompter, a missing flag is an error. */
+/**
+ * Collects the answers to the questions of `conformance init` from flags and environment variables. Asks the user for
+ * missing answers. Without a prompter, a missing answer is an error.
+ */
 export async function gatherAnswers(
   flags: InitFlags,
   environment: EnvironmentVariables,

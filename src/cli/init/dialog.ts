@@ -10,7 +10,7 @@ import type { SkipGroup } from "../../app/plan/skipped-checks.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { DetectedControl, DiscoveredTarget } from "../../app/init/discover.ts";
 
-/** Thrown if the user ends the dialog with Ctrl-C, or closes the input. */
+/** Thrown if Ctrl-C or a signal ends the dialog. If the input ends, a `UsageError` is thrown instead. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
@@ -37,7 +37,7 @@ interface PrompterOptions {
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
   readonly isTerminal: boolean;
   readonly signal: AbortSignal;
-  /** Called on Ctrl-C, which causes no signal while a question is open. */
+  /** Called on Ctrl-C, because Node sends no signal while a question is open. */
   readonly onInterrupt: () => void;
 }
 
@@ -69,7 +69,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   const readLine = async (question: Question<unknown>): Promise<string> => {
     const hint =
       question.fallback === null || question.fallback === "" ? "" : ` [${sanitizeLine(question.fallback, 120)}]`;
-    // The question is printed before `isHidden` suppresses all further output.
+    // Prints the question first, because `isHidden` suppresses all later output.
     const answer = lines.question(`${question.text}${hint}: `);
     isHidden = question.isHidden === true;
     try {

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { documentOf, readSavedRun, type SavedRun } from "../../app/report-folder/saved-report.ts";
-import { exitCodeOf } from "../../report/model/verdict.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, readRequirements, requirementsOption, withOptions } from "../options.ts";
@@ -37,7 +37,7 @@ export const rejudgeCommand = (): Command =>
       }),
       present: async (rejudged, { folder, flags }) => {
         await presentSavedRun(folder, rejudged, flags);
-        return exitCodeOf(rejudged.report, { strict: false, complete: false });
+        return runExitCode(rejudged.report);
       },
     },
   );

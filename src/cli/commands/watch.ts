@@ -6,7 +6,7 @@ import { secretsOf } from "../../app/judge/secrets.ts";
 import { readSavedRun } from "../../app/report-folder/saved-report.ts";
 import { readState, type WatchState } from "../../app/watch/watch-files.ts";
 import { line, UsageError } from "../../base/line.ts";
-import { exitCodeOf } from "../../report/model/verdict.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
@@ -54,7 +54,7 @@ export const watchCommand = (): Command =>
         await presentSavedRun(folder, kept, flags);
         if (problem !== null) reportUnwrittenOutput(problem);
         if (kind !== "interrupted")
-          return exitCodeOf(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
+          return runExitCode(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
         printLine(formatResumeHint(folder));
         return exitCodes.interrupted;
       },

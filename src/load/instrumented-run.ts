@@ -17,8 +17,8 @@ import { TargetDied } from "./target-watch.ts";
 import { isGatewayError } from "../run/send/retry.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long to retry while the target is unreachable, as during a deployment. */
-const awayForMs = 8000;
+/** Time, in ms, to keep retrying while the target is unreachable, e.g. during a deployment. */
+const maxOutageMs = 8000;
 const webhookPauseMs = 1000;
 
 /** Registers a webhook. Each retry uses a new address, because an earlier attempt may have succeeded unnoticed. */
@@ -32,7 +32,7 @@ export async function registerWebhook(
     throw new EngineProblem(
       `${scenario.name} needs a receiver that the target can reach: name one in the target file's "webhooks".`,
     );
-  for (const untilMs = epochMs() + awayForMs; ;) {
+  for (const untilMs = epochMs() + maxOutageMs; ;) {
     const { hook, exchange } = await tryToRegister(scenario, options, receiver, wire);
     const { answer } = exchange;
     const status = statusOf(exchange);
@@ -41,7 +41,7 @@ export async function registerWebhook(
     if (answer.kind === "answered" && !isGatewayError(answer))
       throw new EngineProblem(`The target did not accept the webhook of ${scenario.name}: ${problem}.`);
     if (epochMs() >= untilMs)
-      throw new TargetDied(`the target is away: for ${awayForMs / 1000} s, ${problem} or a gateway's error`);
+      throw new TargetDied(`the target is away: for ${maxOutageMs / 1000} s, ${problem} or a gateway's error`);
     await sleep(webhookPauseMs, undefined, { signal: options.signal });
   }
 }
@@ -63,7 +63,7 @@ async function tryToRegister(
   return { hook, exchange };
 }
 
-/** Sends a request of the harness itself, outside the load, with the main key. */
+/** Sends a request that does not belong to the load, with the main key. */
 function sendJson(
   options: EngineOptions,
   wire: Transport,
@@ -86,18 +86,18 @@ function sendJson(
 
 export interface Instrumentation {
   readonly receiver: Receiver | null;
-  /** Memory of the embedded server in bytes; `null` for any other server. */
+  /** Measures the memory of the embedded server, in bytes; `null` for any other server. */
   readonly rssBytes: (() => Promise<number>) | null;
-  /** How long to wait for missing deliveries after the load, in real milliseconds. */
+  /** Time to wait for missing webhook deliveries after the load, in real milliseconds. */
   readonly deliveryTimeoutMs: number;
 }
 
-/** Clauses that need the usage report. Reading it takes two requests of the main key. */
+/** Clauses about usage. If a scenario tests one, the harness reads the usage report before and after the load. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses before reading a late usage report again. The list is short, because every read can use up a request. */
+/** Pauses, in ms, before an outdated usage report is read again. Only two, as each read may count against the key. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
-/** How long to wait for duplicates after all expected deliveries have arrived. */
+/** Time, in ms, to wait for duplicate deliveries after all expected deliveries have arrived. */
 const duplicateWaitMs = 300;
 
 export async function runInstrumented(
@@ -143,7 +143,7 @@ export async function runInstrumented(
   }
 }
 
-/** Finds a key that the server stopped accepting. A refused health request confirms this: health has no rate limit. */
+/** Finds a key that the server stopped accepting. Confirms this by a health request, to which no rate limit applies. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,
@@ -161,7 +161,7 @@ async function refusedForGood(
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load. While its counts are too low, reads it again after each of `waitsMs`. */
+/** Reads the usage report after the load. While the counts are too low, reads it again after each of `waitsMs`. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -255,7 +255,7 @@ function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
 function watchMemory(rssBytes: Instrumentation["rssBytes"]) {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: (): void => {} };
-  // Ignores an error, because it only means that the server has ended. The failed requests of the load already show
+  // Ignores an error, because an error only means that the server has ended. The load's failed requests already show
   // that.
   const measure = (): void =>
     void rssBytes().then(

@@ -17,7 +17,7 @@ export interface ObservedResponse {
   readonly endMs: number;
   readonly status: number;
   readonly headers: readonly Header[];
-  /** The whole body; `null` if the engine does not have it, or it is not text. */
+  /** The whole body as text; `null` if the engine does not have the whole body, or the body is not text. */
   readonly body: string | null;
   /** Whether the client disconnected on purpose before the response was complete. */
   readonly left: boolean;
@@ -73,7 +73,7 @@ export function unansweredSample(
   };
 }
 
-/** Whether the sample has its response's headers. k6 drops them if the response was incomplete. */
+/** Whether the sample has the headers of its response. k6 drops the headers of an incomplete response. */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||
@@ -90,5 +90,5 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "h
 /** Rounds milliseconds to whole microseconds, which keeps the text of the evidence short. */
 export const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
-/** Returns epoch milliseconds with a fraction, by a clock that never goes back. */
+/** Returns the Unix time in milliseconds, with a fraction, by a clock that never goes back. */
 export const epochMs = (): number => performance.timeOrigin + performance.now();

@@ -80,7 +80,7 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
 }
 
 /**
- * Returns the first value that is not `null`. For example, only one of the sending processes records webhook
+ * Returns the first value that is not `null`. Only one of the sending processes records such a value, e.g. the webhook
  * deliveries.
  */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

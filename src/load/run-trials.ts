@@ -16,7 +16,7 @@ import type { LoadOutage } from "./judge/target-loss.ts";
 import { connectTo, startStallTimeout, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
-export type EngineTarget = Pick<
+type EngineTarget = Pick<
   EngineOptions,
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
@@ -39,7 +39,7 @@ export interface LoadEnvironment {
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
-  /** The target to watch; `null` for a server that is started for each trial. */
+  /** The target to watch during the cooldown; `null` if each trial starts a server of its own. */
   readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 
@@ -70,7 +70,7 @@ export interface RunTrialsOptions {
   readonly dashboardOf: (trial: LoadTrial) => string | null;
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** Number of connections of the largest trial. If a process cannot open as many, no trial starts. */
+  /** Number of connections of the largest trial. If the process cannot open as many sockets, no trial starts. */
   readonly maxConnections: number;
   readonly messages: Messages;
   readonly signal: AbortSignal;
@@ -100,7 +100,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Stops the remaining trials after a {@link TargetDied} or a {@link HarnessLimit}. */
+  /** Aborted with a {@link TargetDied} or a {@link HarnessLimit}, to skip the remaining trials. */
   readonly stop: AbortController;
 }
 
@@ -226,7 +226,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** How the user fulfils each need of a scenario, as text for the report. */
+/** For each need of a scenario, the text of the report that tells the user what to provide. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

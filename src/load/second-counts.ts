@@ -5,7 +5,7 @@ import { hasKnownHeaders } from "./load-sample.ts";
 import { getOrAdd } from "../base/memoize.ts";
 import { createLatencyRecorder, latencyGroupOf } from "./latency-histogram.ts";
 
-/** Maximum number of samples to keep. A run with more requests keeps counts per second instead. */
+/** Maximum number of samples to keep. The evidence of a load with more requests has counts per second instead. */
 export const maxKeptSamples = 150_000;
 
 type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
@@ -14,7 +14,7 @@ function createSecondCounter() {
   const byName = new Map<string, MutableCounts>();
   let last: MutableCounts | null = null;
   const countsOf = (sample: LoadSample, second: number): MutableCounts => {
-    // Tries the last entry first, because thousands of requests in a row belong to the same second.
+    // Tries the counts of the last sample first, because thousands of samples in a row belong to the same second.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
     const name = nameOf(sample.flow, sample.key, second);
     last = getOrAdd(byName, name, () => emptyCounts(sample, second));

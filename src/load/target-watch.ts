@@ -6,11 +6,11 @@ import { epochMs } from "./load-sample.ts";
 import { describeOutage, type LoadOutage } from "./judge/target-loss.ts";
 
 export interface TargetWatch {
-  /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
+  /** Aborts together with the caller's signal. Also aborts when the target dies, with the reason {@link TargetDied}. */
   readonly signal: AbortSignal;
   /**
-   * Tells the watch the current request counts. If the number of failed requests has grown, the watch tries to connect
-   * at once.
+   * Receives the current request counts. If the number of failed requests has grown, the watch tries to connect at
+   * once.
    */
   readonly observe: (progress: LoadProgress) => void;
   /**
@@ -32,7 +32,7 @@ const deadAfterMs = 8000;
 /** A connection that fails within this time was refused. A later failure may mean that the server is busy. */
 const maxRefusalMs = 1500;
 
-/** The target died, or its test clock can no longer be advanced. Ends the load. */
+/** An error that ends the load: the target died, or its test clock can no longer be advanced. */
 export class TargetDied extends Error {
   override name = "TargetDied";
 }
@@ -57,7 +57,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   let aliveMs = epochMs();
   let failing: OngoingOutage | null = null;
   let first: LoadOutage | null = null;
-  let seen = { answered: 0, failed: 0 };
+  let last = { answered: 0, failed: 0 };
   let attempt: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -97,9 +97,9 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
     signal: either,
     observe: ({ admitted, refused, failed }) => {
       const answered = admitted + refused;
-      if (answered > seen.answered && failing !== null) failing.respondedMs = epochMs();
-      if (failed > seen.failed && !either.aborted) void connectNow();
-      seen = { answered, failed };
+      if (answered > last.answered && failing !== null) failing.respondedMs = epochMs();
+      if (failed > last.failed && !either.aborted) void connectNow();
+      last = { answered, failed };
     },
     end: async () => {
       if (!either.aborted) await connectNow();

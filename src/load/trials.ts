@@ -50,12 +50,9 @@ export interface Estimate {
   readonly trial: LoadTrial;
   /** Number of requests that the trial certainly sends, including the harness's own. */
   readonly requests: number;
-  /**
-   * Descriptions of flows that send an unknown number of requests. For example, a flow sends as many requests as 5
-   * connections can.
-   */
+  /** Descriptions of flows that send an unknown number of requests, e.g. `as many as 5 connections can in 60 s`. */
   readonly openEnded: readonly string[];
-  /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
+  /** Whether the trial may exceed a key's limit per minute or its limit of concurrent requests. */
   readonly isBeyondLimit: boolean;
   readonly seconds: number;
   readonly connections: number;

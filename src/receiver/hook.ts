@@ -8,7 +8,7 @@ export type Reply =
       readonly headers?: readonly Header[];
       readonly body?: string;
     }
-  /** Replies with this status only when the probe calls `release`. */
+  /** Holds the reply back until the probe calls `release`, and then replies with this status. */
   | { readonly kind: "held"; readonly status: number }
   | { readonly kind: "reset" }
   /** Never replies, so that the sender has to close the connection. */
@@ -46,7 +46,7 @@ export interface Hook {
   readonly release: () => void;
   /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
-  /** Marks this hook as interrupted. The hook's probe runs again and opens a new hook with the same name. */
+  /** Marks this hook as interrupted, because its probe runs again and opens a new hook with the same name. */
   readonly setAside: () => void;
 }
 
@@ -68,7 +68,7 @@ interface DeliveryStorage {
    * space.
    */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether a hook with this many stored deliveries is full, and only counts further ones. */
+  /** Whether a hook with this many stored deliveries is full. A full hook only counts further deliveries. */
   readonly isFull: (stored: number) => boolean;
 }
 
@@ -176,7 +176,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only the ends of a `cut` body are stored. Reading the body also has a cost, so an eighth of its length counts.
+  // Only the beginning and the end of a `cut` body are stored. For the cost of reading, an eighth of its length counts.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;

@@ -21,14 +21,10 @@ const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some((
 const maxWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
-    const reached = maxAdmittedWithin(use, windowMs) >= ofLimits(facts);
-    if (hasRefusals(use) && reached) return holds(formatCounts(use));
-    if (hasRefusals(use) && mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
-    return unproven(
-      hasRefusals(use)
-        ? "refused before this limit was certainly reached"
-        : `nothing was refused: ${formatCounts(use)}`,
-    );
+    if (!hasRefusals(use)) return unproven(`nothing was refused: ${formatCounts(use)}`);
+    if (maxAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(formatCounts(use));
+    if (mayHaveSpentTokens(use, facts)) return unproven(tokensExplain, needsTokensPerMonth);
+    return unproven("refused before this limit was certainly reached");
   };
 
 const minWithin =
@@ -60,7 +56,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
     if (broken === null || !["LIM-2", "LIM-4"].includes(broken.clause))
       return unproven("fewer requests were sent, or an admissible limiter explains the refusals");
     const first = use.samples.find(isRefused);
-    if (first?.retryAfterSeconds === undefined || (first.retryAfterSeconds ?? Infinity) > maxBurstSeconds)
+    if (first === undefined || (first.retryAfterSeconds ?? Infinity) > maxBurstSeconds)
       return unproven("the minute admits too few (LIM-2)");
     return breach(`a burst of ${burst} is admitted`, `refused after ${admitted}`, describeRequests([first.id], facts));
   });
@@ -79,7 +75,7 @@ export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Observes how many requests of a burst are admitted (LIM-8). */
+/** Observes how many requests the server admits in a short burst (LIM-8). */
 export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   return observed(

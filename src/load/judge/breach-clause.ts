@@ -71,7 +71,7 @@ export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeRe
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
 }
 
-/** Creates the judge of a clause about each key. If a key breaks another clause, this one is unproven. */
+/** Creates a function that judges `clause` for each key. If the key breaks another clause, `clause` is unproven. */
 export const judgeUnlessOtherBreach =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>
@@ -83,7 +83,7 @@ export const judgeUnlessOtherBreach =
         : unproven(`another limit is broken already (${broken.clause})`);
     });
 
-/** How an invoke or a stream ended. `left`: the client disconnected before the end. */
+/** The way in which an invoke or a stream ended. `left`: the client disconnected before the response was complete. */
 export type RequestEnding = "left stream" | "left invoke" | "failed" | "completed";
 
 export function endingOf(sample: SampledRequest): RequestEnding | null {
@@ -94,26 +94,21 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * Returns the concurrency clause that unjustified refusals break, e.g. LIM-6. Returns `null` if a rate limit can
- * explain a refusal.
+ * Returns the clause about concurrency slots that the refusals of `judged` break, e.g. LIM-6. Returns `null` if a rate
+ * limit may explain a refusal, or if the scenario tests no such clause.
  */
-export function slotBreachClause(
-  judged: LimitBreach,
-  use: KeyFacts,
-  facts: LoadFacts,
-): "LIM-6" | "LIM-17" | "SSE-27" | null {
-  const { claims } = facts.scenario;
-  if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
+function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): "LIM-6" | "LIM-17" | "SSE-27" | null {
+  if (!["LIM-6", "LIM-17", "SSE-27"].some((clause) => facts.scenario.claims.includes(clause))) return null;
   const ids = new Set(judged.witness);
   const refusals = use.samples.filter((each) => ids.has(each.id) && isRefused(each));
-  // A 429 with `Remaining` above 0 is about concurrency. With 0 it may be about the rate.
+  // A 429 with `Remaining: 0` may come from a rate limit instead of the concurrency limit.
   if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
   const ending = leakingEnding(use, facts);
   if (ending === "left stream") return "SSE-27";
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Finds the `RequestEnding` after which the server apparently does not free the concurrency slot. */
+/** Returns the ending after which the server apparently keeps the concurrency slot occupied; `null` if none fits. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

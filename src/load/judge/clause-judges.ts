@@ -17,16 +17,16 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * How complete the evidence must be for a clause to pass.
+ * The condition on the evidence for a verdict on a clause.
  *
- * - `counts`: all planned requests were sent, and nearly all got a response.
- * - `pace`: like `counts`, and nearly all requests were sent on time.
- * - `each`: the evidence is allowed to be incomplete.
+ * - `counts`: the clause passes only if all planned requests were sent, and nearly all got a response.
+ * - `pace`: the clause is judged only if, in addition, the load generator sent nearly all requests on time.
+ * - `each`: no condition, because single responses are enough evidence.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
-  /** Suffix of the check's name, if a clause has several judges. */
+  /** Suffix of the check's name, e.g. `completion`, if a clause has several judges. */
   readonly as?: string;
   /** The requirement set that introduced this judge. Default: the set that introduced the clause. */
   readonly since?: RequirementSet;
@@ -90,7 +90,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(deliveries.judgeSignatures)],
 };
 
-/** Clauses about single responses. Every scenario is judged by them. */
+/** Clauses about single responses. Every load reports breaches of these clauses, even if its scenario tests others. */
 export const perResponseClauses: readonly string[] = [
   ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",
@@ -102,7 +102,7 @@ export const perResponseClauses: readonly string[] = [
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /**
- * Functions that judge requirements beyond the interface document. `scenarios` names the scenarios that test the
+ * Judges of requirements that are not in the interface document. `scenarios` names the scenarios that test the
  * requirement.
  */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =

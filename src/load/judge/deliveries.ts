@@ -2,9 +2,13 @@ import { requestsIn } from "../../rules/limits/admission/history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { hasCountsOnly, type LoadFacts } from "./facts.ts";
-import { notCounted } from "./usage-report.ts";
 
-/** Judges HOOK-8: each completed execution leads to an `agent.completed`. Duplicates are legal. */
+const notCounted = unproven(
+  "no webhook was registered, or the receiver got more deliveries or connections than it keeps",
+  "webhooks in the target file",
+);
+
+/** Judges HOOK-8: each completed execution leads to a delivery of `agent.completed`. Duplicates are legal. */
 export function judgeDeliveries(facts: LoadFacts): JudgeResult {
   const { evidence, sent, main } = facts;
   const { deliveries } = evidence;
@@ -29,7 +33,7 @@ export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeR
   return received > 0 ? holds(`${received} deliveries`) : unproven("there was no delivery");
 }
 
-/** Judges HOOK-17, but reports a breach only if no delivery has a `request_id`. */
+/** Judges a part of HOOK-17: each delivery has a `request_id`. Reports a breach only if no delivery has one. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, distinctRequests } = deliveries;

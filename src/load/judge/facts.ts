@@ -23,13 +23,14 @@ import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { minuteMs } from "../../base/duration.ts";
 
 /**
- * Only requests in this many ms after the first request are judged. In that time, a rolling minute forgets no request.
+ * {@link findFirstMinuteBreach} judges only this many ms of the target's time, from the first request on. The time is
+ * shorter than a minute, so a rolling window still contains every request.
  */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
-/** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
+/** Maximum time, in ms, by which `retry_after` exceeds the necessary wait. Servers round up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of requests that the harness sends without recording them, such as reads of usage. */
+/** Maximum number of requests that the harness sends in addition to the load, such as reads of the usage report. */
 const instrumentationRequests = 2;
 
 /** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
@@ -68,14 +69,14 @@ function findFirstMinuteBreach(
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
   // Upper bound of the server's count. The server can also count refused requests and the harness's own requests.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
-  const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
-  if (isNumber) return null;
+  const isExplained = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
+  if (isExplained) return null;
   return over(", and then refused as used up", [refusal]);
 }
 
 /**
- * Returns how many requests can belong to the previous minute. A minute can end between counting a request and writing
- * its response headers.
+ * Returns how many of the admitted requests can belong to the previous minute. A minute can end after the server counts
+ * a request, but before it writes the response headers.
  */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -89,7 +90,10 @@ function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: Target
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/** Returns the tokens that a bucket can gain from first request to last response. Adds 1 s of tolerance at each end. */
+/**
+ * Returns how many requests a token bucket can regain between the first request and the last response. Adds a tolerance
+ * of 1 s at each end.
+ */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);
@@ -100,7 +104,7 @@ export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** Judges whether any legal rate limiter explains the key's history. Computed at the first call only. */
+  /** Judges whether any legal rate limiter explains the key's history. Only the first call computes the judgement. */
   judgement(): HistoryJudgement;
   /** Returns the limiter shapes, e.g. `fixed`, that can explain the history; `null` if none can. */
   shapes(): PossibleShapes | null;
@@ -158,7 +162,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(key, samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // After a refusal, also tries limiters that count refused requests. LIM-16 observes which kind of limiter fits.
+    // If a request was refused, also tries limiters that count refused requests: LIM-16 observes which limiters fit.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -180,19 +184,19 @@ function keyFactsOf(
   };
 }
 
-/** The server gets at least this long to free a slot, in real ms. A busy machine can need the time. */
+/** Minimum time, in real ms, that a server gets to free a concurrency slot. A busy machine may need this time. */
 const minReleaseMs = 50;
 
 function optionsOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server needs 0 ms: it frees a slot before it reads the next request.
+    // The embedded server gets 0 ms, because it frees a slot before it reads the next request.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(key, sent, evidence),
   };
 }
 
-/** Tokens to assume for a request whose response reports none. Queries of scenarios are short, so this is generous. */
+/** Number of tokens to assume for a response that reports none. Scenarios send short queries, which need fewer. */
 const maxTokens = 500;
 
 function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): boolean {
@@ -205,11 +209,11 @@ function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evi
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
-/** Whether usage shows no tokens left, of a number that is not known. Usage is read with the main key only. */
+/** Whether the usage report shows no tokens left, on a tier with an unknown quota. Only the main key reads usage. */
 const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boolean =>
   key === "main" && limits.tokensPerMonth === null && (usageCountIn(ledger?.after, "tokens")?.remaining ?? 1) <= 0;
 
-/** Whether the month's tokens, whose number is not known, may explain refusals of the key. */
+/** Whether used-up tokens of the month may explain refusals of the key. Only possible if the quota is unknown. */
 export const mayHaveSpentTokens = ({ key, samples }: KeyFacts, { limits, evidence }: LoadFacts): boolean =>
   showsTokensSpent(key, evidence) || samples.some((each) => asksForTokens(each, limits));
 

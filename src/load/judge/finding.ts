@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../../spec/clause.ts";
 import type { Coverage } from "../../run/judge/finding.ts";
 
-/** `seen`: how many responses were judged. Present if the clause is about every response, e.g. about its headers. */
+/** The result of judging a clause. `seen` counts judged responses or streams, if the clause is about each of them. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
@@ -15,7 +15,7 @@ type Result =
   | { readonly kind: "observed"; readonly text: string };
 
 export type LoadFinding = JudgeResult & {
-  /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement outside the document. */
+  /** A name such as `LIM-1/minute-limit`. Begins with `load/` for a requirement that is not in the document. */
   readonly check: string;
   readonly clause: string | null;
   readonly since: RequirementSet;
@@ -43,5 +43,5 @@ export const unproven = (reason: string, needs: string | null = null): JudgeResu
 export const inapplicable = (reason: string): JudgeResult => ({ kind: "inapplicable", reason });
 export const observed = (text: string): JudgeResult => ({ kind: "observed", text });
 
-/** Maximum number of requests that a finding lists as proof. */
+/** Maximum number of lines in the `witness` of a breach. */
 const maxLines = 60;

@@ -27,7 +27,7 @@ const judgeEachHead =
       noHeaders,
     );
 
-/** Judges headers by counts per second. The evidence of a long run does not keep each response. */
+/** Judges headers by counts per second, because the evidence of a long run does not keep each response. */
 const judgeHeadCounts = (
   facts: LoadFacts,
   brokenIn: (head: HeadCounts) => number,
@@ -94,8 +94,8 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
 /** Judges HDR-14: `Reset` is the current time plus `Reset-After`. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // At clock speed 1, `Reset` is allowed to match this machine's time instead of `Date`. Without `Date`, `Reset` is not
-  // judged.
+  // If the target's clock has normal speed, `Reset` may match this machine's time instead of `Date`. Without `Date`,
+  // `Reset` is not judged.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";

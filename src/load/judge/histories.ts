@@ -13,6 +13,7 @@ import {
   type Span,
 } from "../../rules/limits/admission/history.ts";
 import { asksForTokens } from "../../rules/limits/month-tokens.ts";
+import { maxRoundingSeconds } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { KeyRole } from "../scenarios.ts";
@@ -24,9 +25,9 @@ import { hasAllSegments } from "./validity.ts";
 const minSlowAgentMs = 900;
 /** Maximum network delay in each direction, in ms of the target's clock. */
 const travelMs = 500;
-/** Minimum allowance for network delay, in ms of this machine's clock. A busy machine can delay a request this long. */
+/** Minimum value of the assumed network delay, in ms of this machine's clock. A busy machine can cause this delay. */
 const minTransitAllowanceMs = 100;
-/** Maximum time in which the server notices a disconnect, in ms of the target's clock. */
+/** Maximum time until the server notices that the client has disconnected, in ms of the target's clock. */
 const maxNoticeMs = 4000;
 
 export function historyOf(
@@ -59,21 +60,21 @@ function decidedIn(fromMs: number, toMs: number, time: TargetTime): Span {
 function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: TargetTime): Decision {
   const { kind, agent } = sample.plannedFlow.operation;
   const { speed } = evidence;
-  const goesOnMs = sample.left ? maxNoticeMs / speed : 0;
-  const lastMs = sample.left ? sample.endMs + goesOnMs : sample.headMs;
+  const noticeMs = sample.left ? maxNoticeMs / speed : 0;
+  if (sample.status === null && sample.left) {
+    // The client disconnected before a response, so the server's decision is unknown.
+    const lastMs = sample.endMs + noticeMs;
+    const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
+    return { ...known, decided: decidedIn(sample.sentMs, lastMs, time) };
+  }
   const outcome: DecisionOutcome = asksForTokens(sample, evidence.limits)
     ? "failed"
     : isAgentCall(sample)
       ? outcomeOf(sample)
       : outcomeIfUncertain(sample);
-  const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
-  if (sample.status === null && sample.left) {
-    // The client disconnected before a response, so the server's decision is unknown.
-    const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
-    return { ...known, decided };
-  }
+  const decided = decidedIn(sample.sentMs, sample.headMs, time);
   const decision = decisionOfResponse(sample, decided, outcome);
-  if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
+  if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + noticeMs };
   const minOccupiedMs =
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
@@ -83,10 +84,10 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const isHeld = kind === "stream" || minOccupiedMs > 0;
   const observed = { ...sample, answeredMs: sample.headMs, endedMs, outcome, minOccupiedMs };
   const { held } = decisionOf(isHeld ? { ...observed, maxTransitMs } : observed);
-  return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
+  return { ...decision, held, mayHoldUntilMs: endedMs + noticeMs };
 }
 
-/** Outcome of a health, usage or list request. `failed` means: the request may or may not have counted. */
+/** Returns the outcome of a health, usage or list request. `failed`: the request may or may not have counted. */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -134,16 +135,14 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** A refusal with a shorter `retry_after` can be about concurrency instead of the rate. */
+/** A refusal whose `retry_after` is below this many seconds may come from the concurrency limit, not a rate limit. */
 const minRateWaitSeconds = 4;
-/** Rounding can change a reported wait, e.g. `retry_after`, by up to this many seconds. */
-const maxRoundingSeconds = 2;
 
 /**
- * Maps ids of refusals to their announced waits for a new window, in ms. Leaves out other waits, e.g. for a concurrency
- * slot.
+ * Returns the wait for a new rate-limit window that each refusal announces, in ms, by the refusal's id. Leaves out
+ * other waits, e.g. for a concurrency slot.
  */
-export function announcedWaits(
+function announcedWaits(
   sent: readonly SampledRequest[],
   limits: TierLimits,
   time: TargetTime,

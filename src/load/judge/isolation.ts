@@ -36,13 +36,13 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Minimum factor by which a slowed-down key's median latency rises. The increase must also reach `minIncreaseMs`. */
+/** A key counts as slowed down if its median latency rises by this factor, and also by at least `minIncreaseMs`. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;
 const minSamples = 16;
 
-/** Judges that the latency of one key does not rise while another key is over its limit. */
+/** Judges whether the latency of one key stays the same while another key is over its limit. */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");
@@ -75,9 +75,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
   const refused = samples.filter((each) => isAgentCall(each) && isRefused(each));
   const [first, last] = [refused[0], refused.at(-1)];
   if (first === undefined || last === undefined) return unproven("invoke was not refused");
-  const during = samples.filter(
-    (each) => each.kind === "health" && each.sentMs >= first.headMs && each.headMs <= last.headMs,
-  );
+  const during = samples.filter((each) => isHealth(each) && each.sentMs >= first.headMs && each.headMs <= last.headMs);
   if (during.length === 0) return unproven("no health request was sent between two refusals");
   const others = during.filter((each) => !isAdmitted(each));
   return others.length === 0
@@ -88,7 +86,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
 /** Judges HLT-16: health requests do not count against the key's limits. */
 export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   const { main, limits } = facts;
-  const health = new Set(main.samples.filter(({ kind }) => kind === "health").map(({ id }) => id));
+  const health = new Set(main.samples.filter(isHealth).map(({ id }) => id));
   const without = { ...main.history, decisions: main.history.decisions.filter(({ id }) => !health.has(id)) };
   if (health.size === 0) return unproven("no health request was sent");
   const judged = judgeAdmission(without, limits, main.options);
@@ -107,7 +105,7 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if only health requests can explain how far `Remaining` fell. */
+/** Returns a breach if `Remaining` fell so far that health requests must have counted, else `null`. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);

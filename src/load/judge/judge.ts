@@ -37,7 +37,7 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/** Judges the clauses that the scenario tests. Also reports breaches of clauses that the scenario does not test. */
+/** Judges the clauses that the scenario tests. Of some other clauses, only breaches and observations are reported. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding =>
@@ -97,7 +97,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Runs a judge if the evidence is valid. Turns `holds` into `unproven` if requests are missing. */
+/** Calls a judge if the evidence is valid. Turns its result `holds` into `unproven` if requests are missing. */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);

@@ -33,10 +33,10 @@ import type { SampledRequest } from "./sampled-requests.ts";
 export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   if (hasCountsOnly(facts)) return judgeBySecondCounts(facts);
   return judgeEachKey(facts, (use) => {
-    const turns = use.samples.filter(isAgentCall);
-    const first = turns.find(isRefused);
+    const agentCalls = use.samples.filter(isAgentCall);
+    const first = agentCalls.find(isRefused);
     if (first === undefined) return unproven("nothing was refused");
-    const beyond = turns.filter(
+    const beyond = agentCalls.filter(
       (each) => each.sentMs >= first.sentMs && each.plannedFlow.operation.agent !== "failing",
     );
     const statuses = judgeResponses(
@@ -50,7 +50,7 @@ export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
     );
     if (statuses.kind !== "holds") return statuses;
     const result = judgeResponses(
-      turns.filter(isRefused),
+      agentCalls.filter(isRefused),
       ({ retryAfterSeconds }) =>
         retryAfterSeconds === null
           ? { expected: "a 429 has the error body with `retry_after`", actual: "no `retry_after`" }
@@ -67,8 +67,8 @@ export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
 }
 
 function judgeBySecondCounts({ evidence }: LoadFacts): JudgeResult {
-  const turns = limitedFlows(evidence);
-  const slots = evidence.summary.filter(({ flow }) => turns.has(flow));
+  const limited = limitedFlows(evidence);
+  const slots = evidence.summary.filter(({ flow }) => limited.has(flow));
   const failed = sumOf(slots.map((slot) => slot.failed));
   if (sumOf(slots.map((slot) => slot.refused)) === 0) return unproven("nothing was refused");
   if (failed > 0) return breach("nothing but 200 and 429", `${failed} answers with another status`);
@@ -76,20 +76,20 @@ function judgeBySecondCounts({ evidence }: LoadFacts): JudgeResult {
 }
 
 interface RefusalStreak {
-  readonly refusals: readonly SampledRequest[];
-  readonly next: SampledRequest | undefined;
+  readonly refusals: SampledRequest[];
+  next: SampledRequest | undefined;
 }
 
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = isCertainlyForRate(facts);
-  // Whether a refusal comes from a rate limit. A concurrency limit is assumed to answer with a `retry_after` below
+  // Whether a refusal comes from a rate limit. Assumes that a concurrency limit answers with a `retry_after` below
   // `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
-  const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
-  let open: { refusals: SampledRequest[]; next: SampledRequest | undefined } | null = null;
+  const streaks: RefusalStreak[] = [];
+  let open: RefusalStreak | null = null;
   for (const sample of inTurn) {
     if (
       isRefused(sample) &&
@@ -108,7 +108,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
 }
 
 const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Maximum difference in speed between two clocks, as a share: 1.8 seconds in an hour. */
+/** Maximum difference in speed between the clocks of the target and the client: 1.8 seconds in an hour. */
 const maxDrift = 0.0005;
 
 /** Judges LIM-13: a request is admitted once `retry_after` seconds have passed. */
@@ -138,12 +138,12 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
         [describeRequest(broken, facts), describeRequest(later, facts)],
       );
     }
-    const last = refusals[0];
+    const [first] = refusals;
     if (
       next !== undefined &&
-      last !== undefined &&
+      first !== undefined &&
       isAdmitted(next) &&
-      elapsedSeconds(last, next, facts).max >= announcedSeconds(last)
+      elapsedSeconds(first, next, facts).max >= announcedSeconds(first)
     )
       proven += 1;
   }
@@ -152,7 +152,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent after a `retry_after` had passed");
 }
 
-/** Judges LIM-14: no request is admitted before `retry_after` has passed. Allows for rounding. */
+/** Judges LIM-14: no request is admitted before `retry_after` has passed. Tolerates a rounded `retry_after`. */
 export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
@@ -175,14 +175,14 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** Minimum duration of a slow refusal. It must also take {@link slowRatio} times as long as an admitted request. */
+/** Minimum time of slow refusals. They must also take {@link slowRatio} times as long as admitted requests. */
 const slowMs = 1000;
-/** Lower bound of `slowMs / speed`. That quotient replaces `slowMs` if the target's clock runs fast. */
+/** Minimum of `slowMs / speed`, in ms. That quotient replaces `slowMs` if the target's clock runs fast. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Judges whether refusals are much slower than admitted requests. This rule is not in the interface document. */
+/** Judges whether refusals are much slower than admitted requests. The interface document has no such rule. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;
@@ -205,7 +205,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns whether neither a concurrency slot nor the month's tokens can explain a refusal. */
+/** Creates a test of refusals: whether neither the concurrency limit nor the month's tokens can explain a refusal. */
 export function isCertainlyForRate(facts: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     keyFactsIn(facts)

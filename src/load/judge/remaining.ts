@@ -23,14 +23,13 @@ const isInside = ({ remaining, limit }: SampledRequest): boolean =>
 
 function pairsOf(use: KeyFacts): ResponsePair[] {
   return groupByWindow(use.samples).flatMap((window) => {
-    const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
-    const [from, ...later] = inside;
+    const [from, ...later] = window.filter((each) => isInside(each) && isAgentCall(each) && !isRefused(each));
     if (from === undefined) return [];
     return later.map((to) => ({ from, to, fell: (from.remaining ?? 0) - (to.remaining ?? 0) }));
   });
 }
 
-/** Returns how many requests the harness sent before the load, to read usage and register a webhook. */
+/** Returns how many requests the harness sent with the key before the load, to read usage and register a webhook. */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
@@ -40,13 +39,10 @@ export function findTooLowRemaining(
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
   const { limits } = facts;
-  // A token bucket of unknown size can explain any low `Remaining`.
+  // Earlier requests, or a token bucket of unknown size, can explain any `Remaining`.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
-  const starts = sortedBy(
-    use.samples.filter(({ kind }) => kind !== "health"),
-    ({ sentMs }) => sentMs,
-  );
+  const starts = sortedBy(use.samples.filter(isCountable), ({ sentMs }) => sentMs);
   for (const sample of use.samples) {
     const { limit, remaining } = sample;
     if (
@@ -66,7 +62,7 @@ export function findTooLowRemaining(
   return null;
 }
 
-/** Judges HDR-12, or LIM-11 for streams: each counted request lowers `Remaining` by one. */
+/** Judges HDR-12, or LIM-11 if `withStreams`: each counted request lowers `Remaining` by one. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.samples);
@@ -145,7 +141,7 @@ function maxRegained(
 const uncountedRequests = ({ samples }: KeyFacts): number =>
   samples.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
 
-export interface RequestsBetween {
+interface RequestsBetween {
   /** Maximum number of requests that the server can have counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
   /** Number of requests that the server certainly admitted after `from`, up to and including `to`. */
@@ -153,7 +149,7 @@ export interface RequestsBetween {
 }
 
 export function countRequestsBetween(sent: readonly SampledRequest[]): RequestsBetween {
-  const countable = sent.filter(({ kind }) => kind !== "health");
+  const countable = sent.filter(isCountable);
   const starts = sortedBy(countable, ({ sentMs }) => sentMs);
   const ends = sortedBy(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));

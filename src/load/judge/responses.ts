@@ -19,7 +19,7 @@ interface EachJudge<Item> {
   readonly noun: "response" | "stream";
 }
 
-/** Judges each item by itself. Returns `null` if the clause applies to no item. */
+/** Judges each response or stream by itself. Returns `null` if the clause applies to none of the items. */
 export function judgeEach<Item>(items: Iterable<Item>, { check, cellOf, describe, noun }: EachJudge<Item>) {
   const counter = createCoverageCounter();
   const violations: { readonly item: Item; readonly mismatch: Mismatch }[] = [];
@@ -57,7 +57,7 @@ const formatShare = (broken: number, checked: number, noun: "response" | "stream
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-export interface SecondCountsResult {
+interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;
   readonly mismatch: Mismatch | null;
@@ -90,7 +90,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Creates the judge of a clause about bodies. The load engine has already found the violations. */
+/** Creates the judge of a clause about response bodies. The evidence already lists the violations (`flaws`). */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

@@ -1,11 +1,11 @@
 import { isRefused, type RequestSample } from "../../rules/limits/sample.ts";
-import { type EngineName, type Flow } from "../scenarios.ts";
+import type { Flow } from "../scenarios.ts";
 import { type Cell } from "../../run/judge/finding.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 
-/** A request of a load, with the earliest possible `sentMs` and the latest possible `headMs` and `endMs`. */
+/** A request of a load. `sentMs` is the earliest possible time; `headMs` and `endMs` are the latest possible times. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   readonly cell: Cell;
@@ -75,12 +75,14 @@ function widenTimes(
 }
 
 /** Returns the maximum error of recorded times, in ms, across all machines that sent the load. */
-export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
-  resolutionMs[engine] + clocksApartMs;
+export const clockErrorMs = ({ clocksApartMs = 0 }: LoadEvidence): number => resolutionMs + clocksApartMs;
 
-const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };
+const resolutionMs = 1;
 
-/** Returns a function that finds the cell of a response. Equal cells are one object. */
+/**
+ * Creates a function that returns the cell of a response in the coverage report, e.g. `invoke pro` and `429 hour`.
+ * Responses of the same cell get the same object.
+ */
 function createCellIndex({ tier, limits }: LoadEvidence) {
   const known = new Map<string, Map<string, Cell>>();
   return ({ operation, key }: Flow, answer: LoadSample): Cell => {

@@ -74,43 +74,36 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Judges LIM-6: the server admits at least as many concurrent requests as the key's tier publishes. */
+/** Judges LIM-6: the server admits at least the tier's published number of concurrent requests. */
 export const judgeMinConcurrent = judgeUnlessOtherBreach("LIM-6", (use, { limits: { concurrent } }) => {
   const { count } = maxHeld(use.history.decisions);
   if (count >= concurrent) return holds(`${count} held a slot at once`);
   return unproven(`at most ${count} of ${concurrent} slots were certainly held at once`);
 });
 
-/**
- * Creates a judge of LIM-17 or SSE-27: an ended request frees its concurrency slot. `endings` selects the requests to
- * judge, e.g. failed ones.
- */
+/** Creates a judge of LIM-17 or SSE-27: a request that ended in the given way frees its concurrency slot. */
 const judgeRelease =
-  (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
+  (clause: "LIM-17" | "SSE-27", ending: RequestEnding) =>
   (facts: LoadFacts): JudgeResult =>
     judgeEachKey(facts, (use) => {
       const broken = breachedClause(use, facts);
-      if (broken?.clause === clause && endings.includes(leakingEnding(use, facts) ?? "completed"))
+      if (broken?.clause === clause && (leakingEnding(use, facts) ?? "completed") === ending)
         return toBreachResult(broken.judged, use, facts);
       if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
-      const ended = use.samples.filter(
-        (sample) => endings.includes(endingOf(sample) ?? "completed") && endingOf(sample) !== null,
-      );
+      const ended = use.samples.filter((sample) => endingOf(sample) === ending);
       const { concurrent } = facts.limits;
       const last = ended[concurrent - 1];
       if (last === undefined)
-        return unproven(
-          `only ${ended.length} requests ended so (${endings.join(", ")}): too few to use up ${concurrent} slots`,
-        );
+        return unproven(`only ${ended.length} requests ended so (${ending}): too few to use up ${concurrent} slots`);
       const after = use.samples.find((each) => isAgentCall(each) && isAdmitted(each) && each.sentMs >= last.endMs);
       if (after === undefined)
         return unproven(`nothing was admitted after ${ended.length} requests had ended so: ${formatCounts(use)}`);
       return holds(
-        `${ended.length} ended so (${endings.join(", ")}), and later ones were admitted: ${describeRequest(after, facts)}`,
+        `${ended.length} ended so (${ending}), and later ones were admitted: ${describeRequest(after, facts)}`,
       );
     });
 
-export const judgeSlotsAfterCompletion = judgeRelease("LIM-17", ["completed"]);
-export const judgeSlotsAfterFailure = judgeRelease("LIM-17", ["failed"]);
-export const judgeSlotsAfterLeftInvokes = judgeRelease("LIM-17", ["left invoke"]);
-export const judgeSlotsAfterLeftStreams = judgeRelease("SSE-27", ["left stream"]);
+export const judgeSlotsAfterCompletion = judgeRelease("LIM-17", "completed");
+export const judgeSlotsAfterFailure = judgeRelease("LIM-17", "failed");
+export const judgeSlotsAfterLeftInvokes = judgeRelease("LIM-17", "left invoke");
+export const judgeSlotsAfterLeftStreams = judgeRelease("SSE-27", "left stream");

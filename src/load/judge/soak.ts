@@ -4,16 +4,16 @@ import { median } from "../../base/statistics/samples.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** Memory is judged only after this share of the run. Until then, the server is warming up. */
+/** Memory and latency are judged only after this share of the run. Until then, the server is warming up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Growth below this size, or below `minGrowthShare`, may be uncollected garbage. */
+/** A smaller growth of the memory, or a growth below `minGrowthShare`, may be uncollected garbage. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
-/** Judges that the memory of the embedded server does not grow. */
+/** Judges whether the memory of the embedded server stays the same during the load. */
 export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
   if (server === null) return unproven("the memory of a target that is not embedded is not known");
   const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));
@@ -28,11 +28,11 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const sliceCount = 24;
-/** Other processes on the machine can cause a smaller increase of the latency. */
+/** Minimum increase of the latency. Other processes on the machine can cause a smaller increase. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 
-/** Judges that latency does not grow under an even load. Compares the medians of equal slices of the run. */
+/** Judges whether the latency grows under a constant load. Compares the medians of equal slices of the run. */
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const answers = sent.filter(isAdmitted);
   const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];
@@ -40,13 +40,13 @@ export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
     return unproven(
       hasCountsOnly({ evidence }) ? "the summary of a long run holds no times" : "too few answers to tell a drift",
     );
-  const found: number[][] = Array.from({ length: sliceCount }, () => []);
+  const slices: number[][] = Array.from({ length: sliceCount }, () => []);
   for (const { sentMs, headMs } of answers) {
-    found[Math.min(sliceCount - 1, Math.floor(((sentMs - first) / (last - first)) * sliceCount))]?.push(
+    slices[Math.min(sliceCount - 1, Math.floor(((sentMs - first) / (last - first)) * sliceCount))]?.push(
       headMs - sentMs,
     );
   }
-  const medians = found
+  const medians = slices
     .flatMap((values) => (values.length === 0 ? [] : [median(values)]))
     .slice(Math.floor(sliceCount * warmUpShare));
   const { slope, pValue } = trendOf(medians);

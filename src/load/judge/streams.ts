@@ -38,7 +38,7 @@ const judgeEachStream =
     return result ?? unproven("no stream was opened");
   };
 
-/** Judges SSE-1: a stream has status 200. */
+/** Judges SSE-1: the response that starts a stream has status 200. Ignores refusals (429). */
 export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeResult {
   const answered = streams.filter(({ status }) => status !== null && status !== 429);
   const others = answered.filter(({ status }) => status !== 200);
@@ -54,13 +54,13 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
 }
 
 /**
- * Creates a function that judges the event order of streams by one rule. Incomplete streams are allowed to lack their
- * last events.
+ * Creates a function that judges the order of each stream's events by one rule. An incomplete stream may lack its last
+ * events.
  */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
-/** Judges SSE-11: the indexes of chunks rise, or are absent. */
+/** Judges SSE-11: the indexes of a stream's chunks rise, or are absent. */
 export const judgeIndexes = judgeEachStream(
   "`index` rises on every chunk of a stream, or is on none",
   ({ chunks, indexes }) => {
@@ -69,7 +69,7 @@ export const judgeIndexes = judgeEachStream(
   },
 );
 
-/** Judges SSE-13: the event `done` has the number of used tokens. */
+/** Judges SSE-13: the event `done` of a stream has the number of used tokens. */
 export const judgeDoneTokens = judgeEachStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
   if (!sequence.includes("done")) return undefined;
   return totalTokens === null ? "no `usage.total_tokens`" : null;

@@ -4,7 +4,7 @@ import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 import type { HeadCounts } from "../second-counts.ts";
 
-/** When and why the load lost the target, for example through a crash. */
+/** The time and the reason at which the target became unusable for the load, e.g. because the target crashed. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
@@ -13,7 +13,7 @@ export interface TargetLoss {
 /** Maximum time until the harness notices a broken connection, in ms. */
 const maxNoticeMs = 250;
 
-/** Finds when the target was lost. Later responses prove nothing, because a restart may reset the request counts. */
+/** Finds the first loss of the target. Later responses prove nothing, as a restart may reset the server's counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
@@ -62,7 +62,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Treats an unusable response, e.g. from a gateway, as if the client had disconnected (`left`). */
+/** Removes an unusable response, e.g. a gateway's, from a sample, as if the client had disconnected (`left`). */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -70,7 +70,7 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all requests in `slot` as unanswered, unless all of them ended before `atMs`. */
+/** Counts all requests of a second as unanswered, unless all of them ended before `atMs`. */
 function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
@@ -80,7 +80,7 @@ function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
 const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
-/** Whether a response looks like one of a gateway: a typical gateway status and no rate-limit headers. */
+/** Whether a response looks like a gateway's response: a typical status, e.g. 502, and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
 const areGatewayLike = ({ status, answered, lacking, malformed }: HeadCounts): boolean =>
@@ -106,10 +106,10 @@ function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEnd
   return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, others };
 }
 
-/** A key that worked at first and then was refused until the end, as if it had been revoked. */
+/** A key that worked at first and then got 401 or 403 until the end, as if the key had been revoked. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
-/** Finds a key that worked at first and was refused later. The caller must confirm this with a health request. */
+/** Finds a key that worked at first and got 401 or 403 later. The caller must confirm this with a health request. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
@@ -121,7 +121,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 
 interface KeyUse {
   readonly key: string;
-  /** Time at which the harness sent a request that got a 2xx. Only a 2xx proves that the key was valid. */
+  /** Time at which a request was sent that got a 2xx; otherwise `null`. Only a 2xx proves that the key was valid. */
   readonly admittedMs: number | null;
   readonly refusedMs: number | null;
 }
@@ -132,14 +132,11 @@ const useOfSample = ({ key, status, sentMs, headMs }: LoadSample): KeyUse => ({
   refusedMs: isKeyRefusal(status) ? headMs : null,
 });
 
-const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvidence["summary"][number]): KeyUse => {
-  const isRefused = heads.some(({ status }) => isKeyRefusal(status));
-  return {
-    key,
-    admittedMs: admitted > 0 ? firstSentMs : null,
-    refusedMs: isRefused ? lastEndMs : null,
-  };
-};
+const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: SecondCounts): KeyUse => ({
+  key,
+  admittedMs: admitted > 0 ? firstSentMs : null,
+  refusedMs: heads.some(({ status }) => isKeyRefusal(status)) ? lastEndMs : null,
+});
 
 function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
@@ -151,7 +148,7 @@ function refusedSinceMs(uses: readonly KeyUse[]): number | null {
 /** A period in which the target accepted no connection. */
 export type LoadOutage = NonNullable<LoadEvidence["outage"]>;
 
-export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 
 export const describeOutage = ({ failedMs, backMs }: LoadOutage): string =>
   backMs === null

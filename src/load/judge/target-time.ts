@@ -1,16 +1,16 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
-/** `date`: the response's `Date` header as Unix time in seconds; `null` without this header. */
+/** The times of a response. `date`: the `Date` header in Unix seconds; `null` without this header. */
 export interface DatedResponse {
   readonly sentMs: number;
   readonly headMs: number;
   readonly date: number | null;
 }
 
-/** The time of the target's clock, as computed from the `Date` headers of its responses. */
+/** Converts times of the client's clock to the target's clock, by the `Date` headers of the target's responses. */
 export interface TargetTime {
   /**
-   * `steady`: constant offset from the client's clock. `drifting`: changing offset. `unknown`: no usable `Date` header.
+   * `steady`: the clocks differ by a constant. `drifting`: the difference changes. `unknown`: no usable `Date` header.
    */
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
@@ -19,7 +19,7 @@ export interface TargetTime {
   readonly unknownMs: number;
 }
 
-/** How far the target's clock may be ahead of its `Date` header. The header may be rounded or cached. */
+/** Minimum and maximum time by which the target's clock is ahead of a `Date` header, which may be rounded or old. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const maxParts = 32;
@@ -30,7 +30,7 @@ interface OffsetBound {
   readonly toMs: number;
 }
 
-/** Computes the offset of the target's clock from the client's, by the `Date` headers of responses. */
+/** Derives the target's time from the `Date` headers of responses. The target's clock is `speed` times as fast. */
 export function targetTime(answers: Iterable<DatedResponse>, speed: number): TargetTime {
   const bounds: OffsetBound[] = [];
   for (const { sentMs, headMs, date } of answers) {
@@ -48,10 +48,10 @@ export function targetTime(answers: Iterable<DatedResponse>, speed: number): Tar
   return driftingTime(bounds, speed) ?? steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** Every judge tolerates a clock lag up to this many ms. */
+/** The judges already tolerate that the target's clock lags by up to this many ms. */
 const toleratedLagMs = 1000;
 
-/** Widens each time span by `lagMs`, for a target whose clock sometimes lags. */
+/** Widens each time span by `lagMs`, for a target whose clock sometimes lags. Ignores a tolerated lag. */
 export function withClockLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {
@@ -93,8 +93,8 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The exact time at which the clock offset changed is unknown. Therefore, the previous or next offset can also be
-      // right.
+      // The exact time at which the clock offset changed is unknown. Therefore, the previous or the next offset may
+      // apply instead.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

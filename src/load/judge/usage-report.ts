@@ -20,7 +20,7 @@ export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResu
     : holds("usage was read before and after");
 };
 
-/** Creates the judge of USE-3 or USE-4. The usage report must contain three integers for `requests` or `tokens`. */
+/** Creates the judge of USE-3 or USE-4: the usage report has three integers for `requests` or for `tokens`. */
 const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
@@ -43,7 +43,7 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Computes by how much a count must grow, or returns a text that says why this is unknown. */
+/** Returns by how much a count of the usage report must grow, or a text that says why this growth is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -78,7 +78,8 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
 }
 
 /**
- * Servers are allowed to count refused requests, errors and `GET /usage`. Therefore only `max` includes these requests.
+ * Returns by how much `requests.used` must grow. Only `max` includes refused requests, errors and `GET /usage`, which
+ * servers may or may not count.
  */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
@@ -87,9 +88,9 @@ function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds
 }
 
 function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
-  const turns = main.samples.filter(isAgentCall);
-  if (!turns.some(isAdmitted)) return "no admitted request has a known number of tokens";
-  const bounds = tokensUsedBy(turns);
+  const agentCalls = main.samples.filter(isAgentCall);
+  if (!agentCalls.some(isAdmitted)) return "no admitted request has a known number of tokens";
+  const bounds = tokensUsedBy(agentCalls);
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
@@ -121,8 +122,3 @@ function restartReason(
     ? "an hour ended during the run"
     : null;
 }
-
-export const notCounted = unproven(
-  "no webhook was registered, or the receiver got more deliveries or connections than it keeps",
-  "webhooks in the target file",
-);

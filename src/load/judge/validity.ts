@@ -8,11 +8,11 @@ export interface Validity {
   readonly pace: string | null;
   /** Reason why request counts cannot prove a pass, e.g. lost requests. `null`: request counts can prove a pass. */
   readonly counts: string | null;
-  /** Why the whole load proves nothing about the target. */
+  /** Reason why the whole load proves nothing about the target; `null` if the load is valid. */
   readonly invalid: string | null;
 }
 
-/** Minimum share of one CPU core at which the generator counts as a possible bottleneck. */
+/** The load generator may be a bottleneck from this share of one CPU core on. */
 const busyShare = 0.9;
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
@@ -69,7 +69,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }
 
-/** Returns the names of the flows whose requests a rate limit counts. Leaves out those that fail on purpose. */
+/** Returns the names of the flows whose requests run agents. Leaves out flows whose requests fail on purpose. */
 export const limitedFlows = ({ flows }: LoadEvidence): ReadonlySet<string> =>
   new Set(
     flows

@@ -11,13 +11,13 @@ import { stopReason } from "../../target-watch.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./sender.ts";
 
-/** Sends flows with autocannon. Those that autocannon cannot send, such as streams, go through undici. */
+/** Sends the flows of a scenario with autocannon. Flows that autocannon cannot send, e.g. streams, use undici. */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);
   const { baseUrl, agents, roleRequests, keys, speed, network, userAgent } = options;
-  const sent = flows.map((flow) => atSpeed(flow, speed));
-  const job = { baseUrl, agents, roleRequests, keys, speed, network, userAgent, flows: sent };
+  const jobFlows = flows.map((flow) => atSpeed(flow, speed));
+  const job = { baseUrl, agents, roleRequests, keys, speed, network, userAgent, flows: jobFlows };
   const expectedMs = (scenario.seconds(options.limits) / speed) * 1000;
   const result = await runSender(startSender(), job, options, expectedMs);
   return evidenceOf(scenario, flows, options, result);
@@ -45,7 +45,7 @@ function startSender(): ChildProcess {
   });
 }
 
-/** How long the sender process may take to report its results after it is stopped. */
+/** Time, in ms, that a stopped sender process gets to report its results. After that, it is killed. */
 const stopTimeoutMs = 10_000;
 
 async function runSender(

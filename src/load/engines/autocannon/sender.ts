@@ -11,7 +11,8 @@ import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-aut
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
 /**
- * A message to the process that sends the load. Unlike a command line, a message hides the API keys from other users.
+ * A message to the process that sends the load. The job contains API keys, which other users of the machine could read
+ * on a command line.
  */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
@@ -40,7 +41,7 @@ export interface SendResult extends CollectedSamples {
 const lateMs = 100;
 const progressEveryMs = 250;
 
-export async function sendFlows(
+async function sendFlows(
   { flows, keys, speed, network, ...target }: SendJob,
   signal: AbortSignal,
   onProgress: (elapsedMs: number, counts: Readonly<RequestCounts>) => void,
@@ -48,8 +49,10 @@ export async function sendFlows(
   const collector = createSampleCollector();
   const limited = Promise.withResolvers<never>();
   const wire = openLoadTransport(network, limited.reject);
-  const finding = autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire });
-  const byAutocannon = await Promise.race([finding, limited.promise]);
+  const byAutocannon = await Promise.race([
+    autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire }),
+    limited.promise,
+  ]);
   const recorder = { record: collector.sample, onHarnessLimit: limited.reject };
   const cpu = startCpuMeter();
   const startedAt = new Date().toISOString();
@@ -78,7 +81,8 @@ export async function sendFlows(
 }
 
 /**
- * Returns the flows that autocannon can send. Returns none if requests need a proxy or the server closes connections.
+ * Returns the flows that autocannon can send. Returns none if requests need a proxy, or if the server closes each
+ * connection after its response.
  */
 async function autocannonFlows(
   flows: readonly Flow[],
@@ -96,7 +100,7 @@ async function autocannonFlows(
   return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
-/** Counts requests. If the number of requests depends on the responses, `planned` is the same as `sent`. */
+/** Returns the numbers of requests. If the responses decide how many a flow sends, `planned` equals `sent`. */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
   const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
@@ -104,7 +108,7 @@ function requestTotals(flows: readonly Flow[], sent: number) {
 }
 
 const cpuIntervalMs = 1000;
-/** Minimum interval between two CPU readings. Shorter ones are inaccurate. */
+/** Minimum time between two CPU measurements, in ms. Over a shorter time, the CPU use is inaccurate. */
 const minCpuIntervalMs = 200;
 
 function startCpuMeter() {
@@ -115,7 +119,7 @@ function startCpuMeter() {
     const elapsedMs = performance.now() - since;
     if (elapsedMs < minCpuIntervalMs) return;
     const { user, system } = process.cpuUsage(used);
-    // The measured use may exceed one core, because the garbage collector has threads of its own.
+    // Limits the result to one core: threads of the garbage collector can add to the measured CPU time.
     peak = Math.max(peak, Math.min(1, (user + system) / 1000 / elapsedMs));
     since = performance.now();
     used = process.cpuUsage();
@@ -130,8 +134,8 @@ function startCpuMeter() {
   };
 }
 
-// This module runs in its own process, where work of the harness cannot delay requests. The harness can measure this
-// process's CPU use.
+// This module runs in its own process, where other work of the harness cannot delay requests. So the CPU use of this
+// process is the CPU use of the load.
 
 const stopController = new AbortController();
 

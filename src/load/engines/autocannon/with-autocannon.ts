@@ -19,7 +19,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface ResponseHead {
   readonly statusCode: number;
-  /** Alternates names and values. */
+  /** Names and values of the headers in turn: name, value, name, value. */
   readonly headers: readonly string[];
 }
 
@@ -33,7 +33,7 @@ interface RequestInFlight {
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
-export interface FlowRecorder {
+interface FlowRecorder {
   readonly record: (sample: LoadSample) => void;
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
@@ -55,7 +55,7 @@ export async function sendWithAutocannon(
   }
 }
 
-/** Returns the number of requests that the server did not read, because it had closed the connection. */
+/** Sends the requests. Returns how many of them the server did not read, because it had closed the connection. */
 async function sendOnce(
   flow: Flow,
   options: AutocannonOptions,
@@ -147,7 +147,7 @@ function createListener(
   };
 }
 
-/** Sends a health request to test whether the server keeps connections open. */
+/** Sends a health request. Returns whether the server keeps the connection open after the response. */
 export async function keepsConnections(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
   const request = prepareRequest({ kind: "health", agent: "answering" }, key, target);
   const { answer } = await wire.open({ ...request, headers: Object.entries(request.headers), key: null }).finished;
@@ -165,9 +165,9 @@ interface AutocannonOptions extends PreparedRequest {
   readonly client: Network["client"];
 }
 
-/** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
+/** autocannon stops after this many failed connections and timeouts, because the server is probably down. */
 const maxErrors = 200;
-/** autocannon requires a duration, so this value is longer than any run. */
+/** Duration in seconds, longer than any load. autocannon requires a duration, even if a load has no time limit. */
 const endlessSeconds = 1_000_000;
 
 function startAutocannon(options: AutocannonOptions, listen: ReturnType<typeof createListener>) {

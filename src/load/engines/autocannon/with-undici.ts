@@ -17,7 +17,7 @@ export const openLoadTransport = (network: Network, onHarnessLimit: (limit: Harn
 /** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
 
-export interface UndiciOptions {
+interface UndiciOptions {
   readonly wire: Transport;
   readonly signal: AbortSignal;
   /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
@@ -73,7 +73,7 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
-  return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
+  return isEvents ? { ...sample, tokens: stream.totalTokens } : sample;
 }
 
 export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
@@ -164,7 +164,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // Stops at any other error, because a server that is down or broken never responds 429.
+    // Stops at an error other than 429, because a server that is down or broken never responds 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

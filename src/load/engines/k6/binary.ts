@@ -9,7 +9,7 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-export interface K6Binary {
+interface K6Binary {
   readonly path: string;
   readonly version: string;
 }
@@ -18,14 +18,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
-/** Returns the path where `npm run k6:build` puts k6. Its folder's name is a hash of k6's module files. */
+/** Returns the path where `npm run k6:build` puts k6. The folder's name is a hash of `k6/go.mod` and `k6/go.sum`. */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
   return join(root, ".cache", "k6", hash.digest("hex").slice(0, 16), executable);
 }
 
-/** Finds k6: in `K6_BINARY`, else version 2 on PATH, else the one that `npm run k6:build` built. */
+/** Finds k6 v2: the executable that `K6_BINARY` names, else k6 on PATH, else k6 as built by `npm run k6:build`. */
 export async function findK6(
   environment: Environment = process.env,
   root: string | null = rootOfBuilt(),
@@ -45,7 +45,7 @@ export async function findK6(
   throw new EngineProblem(installInstructions(root));
 }
 
-/** `null` in the single-file executable, which has no folder to build k6 in. */
+/** Returns the folder of this package, where k6 is built; `null` in the single-file executable, which has no folder. */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
 function installInstructions(root: string | null): string {
@@ -60,8 +60,8 @@ function installInstructions(root: string | null): string {
 }
 
 /**
- * Does not print the path of {@link builtBinary}. Error messages redact the hash in that path, because it looks like an
- * API key.
+ * Returns instructions to build k6 in the current folder, not at {@link builtBinary}. Error messages would redact the
+ * hash in that path, because it looks like an API key.
  */
 const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;

@@ -9,7 +9,7 @@ import { type Network, proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** How to start one k6 process. Keys are only in `env`, because every user can read a process's arguments. */
+/** The command of one k6 process. API keys are only in `env`, because every user can read a process's arguments. */
 export interface K6Command {
   /** The segment of the load that this process sends; `0:1` is the whole load. */
   readonly segment: string;
@@ -19,7 +19,7 @@ export interface K6Command {
 
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
-/** Returns one k6 command per segment. All k6 processes start to send at `startAtMs` (Unix time in ms). */
+/** Returns one k6 command per segment. Several k6 processes start to send together, at `startAtMs` (Unix ms). */
 export function commandsOf(
   script: string,
   options: EngineOptions,
@@ -134,8 +134,8 @@ export function segmentsOf(count: number) {
 
 const segmentBound = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
 
-export interface CaBundle {
-  /** `null` if the CA certificates of the machine are enough. */
+interface CaBundle {
+  /** Path of a file with CA certificates; `null` if the user adds none to those of the machine. */
   readonly file: string | null;
   readonly remove: () => void;
 }
@@ -144,7 +144,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the CA certificates of the machine and the user into one file. k6 reads only one certificate file. */
+/** Writes the machine's CA certificates and the user's into one file, because k6 reads only one certificate file. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

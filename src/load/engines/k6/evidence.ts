@@ -11,13 +11,13 @@ import { type CollectedSamples, createSampleCollector } from "../../second-count
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
-export interface CollectedLines extends CollectedSamples {
+interface CollectedLines extends CollectedSamples {
   readonly sent: number;
   readonly late: number;
   /** Time of the first request and of the last response's end, in Unix ms; `null` if nothing was sent. */
   readonly span: { readonly fromMs: number; readonly toMs: number } | null;
   readonly failures: ReadonlyMap<string, number>;
-  /** The last line that k6 wrote; `null` if the process ended too early. */
+  /** The line with which a k6 script ends its output; `null` if the process ended before it wrote the line. */
   readonly end: EndLine | null;
 }
 
@@ -86,7 +86,7 @@ const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): 
   totalTokens: line.tokens,
 });
 
-export interface ProcessFacts extends Pick<
+interface ProcessFacts extends Pick<
   LoadEvidence,
   "engineVersion" | "tier" | "limits" | "speed" | "isFresh" | "stopped"
 > {
@@ -111,7 +111,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // `planned` is computed, because k6 does not report how many requests this process should send.
+    // k6 does not report how many requests this process should send, so `planned` is computed.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,
@@ -133,7 +133,7 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
   ];
 }
 
-/** Reads the evidence of one k6 process from its log, such as that of a pod. Skips other output. */
+/** Reads the evidence of one k6 process from its log, e.g. the log of a Kubernetes pod. Skips k6's own messages. */
 export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engineVersion: string): LoadEvidence {
   const collector = createLineCollector();
   for (const line of linesIn(log)) collector.take(line);

@@ -17,8 +17,8 @@ export interface ManifestOptions extends Pick<
   readonly k6Version: string;
 }
 
-/** The Kubernetes Secret with the API keys. The user creates it before applying the manifest. */
-export const keySecret = { name: "conformance-keys", main: "main", second: "second" } as const;
+/** Names of the Kubernetes Secret with the API keys and of its entries. The user creates this Secret first. */
+const keySecret = { name: "conformance-keys", main: "main", second: "second" } as const;
 
 /** Maximum total size of a ConfigMap's file names and contents, in bytes. Kubernetes allows 1 MiB. */
 const MAX_BYTES = 1_000_000;
@@ -45,7 +45,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The pod's log becomes evidence. So k6 must print nothing except the script's lines and k6's own messages.
+      // The pod's log becomes evidence. So k6 must show no progress, and must not decorate the script's lines.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },

@@ -21,10 +21,10 @@ interface K6End {
 }
 
 const KEPT_LOG_LINES = 30;
-/** `stop()` gives k6 this much time to write its last line. After that, it kills k6. */
+/** Time, in ms, that k6 gets to write its last line after a stop. After that, k6 is killed. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts k6. Lines for which `onLine` returns `false` go to the log. */
+/** Starts k6 and passes its output to `onLine`. Lines for which `onLine` returns `false` go to the log. */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
@@ -73,7 +73,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Returns an error if k6's evidence is unusable. Even if an iteration of the script threw, k6 exits with 0. */
+/** Returns an error if k6's evidence is unusable, else `null`. k6 exits with 0 even if its script threw. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -91,7 +91,7 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
 }
 
 /**
- * k6 logs this line for each request without a response. Error messages omit it, because the evidence lists these
+ * k6 logs this line for each request without a response. Error messages omit the line, because the evidence lists such
  * requests.
  */
 const requestFailed = "Request Failed";

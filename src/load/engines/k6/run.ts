@@ -21,7 +21,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** How many ms each k6 process may take to start, before all begin to send. */
+/** Time, in ms, that each k6 process gets to start. Then all processes begin to send together. */
 const START_MS = 1500;
 
 export const runK6: Engine = async (scenario, options) => {
@@ -86,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets `planned` to the planned requests of all k6 processes. Each process knows only its own share. */
+/** Sets `planned` to the number of requests that the scenario plans. A k6 process knows only its own segment. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

@@ -2,7 +2,7 @@ import { enableCompileCache } from "node:module";
 
 import { compileCacheFolder, collectGarbageOften } from "./runtime.ts";
 
-// Must run before other modules are imported: importing makes V8's heap grow, and the heap never shrinks.
+// Sets V8's flags before other modules are imported: imports make V8's heap grow, and the heap never shrinks.
 collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
 const folder = compileCacheFolder();
 if (folder !== null) enableCompileCache(folder);

@@ -23,7 +23,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** The property by which commander returns an option: `baseUrl` for `--base-url`, `load` for `--no-load`. */
+/** Property under which commander returns an option's value: `baseUrl` for `--base-url`, `load` for `--no-load`. */
 type PropertyOf<Flags extends string> = CamelCase<WithoutNo<FirstWord<LongFlag<Flags>>>>;
 
 type ValueOf<Flags, Row> = Row extends { readonly parse: (text: string, before: never) => infer Value }
@@ -58,8 +58,8 @@ export function withOptions(command: Command, ...tables: readonly OptionTable[])
 }
 
 /**
- * Returns the definition of an option that users can give several times. The option's value is a list of all values
- * that the user gave.
+ * Returns the definition of an option that users can give several times. Its parsed value is the list of all given
+ * values.
  */
 export const repeatable = (help: string) =>
   ({ help: `${help} (repeatable)`, parse: appendValue, default: [] }) as const;

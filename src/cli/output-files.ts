@@ -41,9 +41,9 @@ export function prepareFiles<Name extends string>(
 }
 
 function fileIdentity(file: string): string {
-  const place = followLinks(file);
-  const stats = statSync(place, { throwIfNoEntry: false });
-  return stats === undefined ? join(followLinks(dirname(place)), basename(place)) : `${stats.dev}:${stats.ino}`;
+  const path = followLinks(file);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? join(followLinks(dirname(path)), basename(path)) : `${stats.dev}:${stats.ino}`;
 }
 
 /** Creates a folder if it is missing, locks it until the command ends, and returns its absolute path. */

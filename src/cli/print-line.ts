@@ -3,7 +3,7 @@ import { redactSecrets } from "./errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 import { withInvocation } from "./invocation.ts";
 
-/** Prints a message on standard error, without secrets. The type {@link Line} excludes control characters. */
+/** Prints a message on standard error, with secrets redacted. The type {@link Line} excludes control characters. */
 export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
 export const printLines = (texts: readonly Line[]): void => {
@@ -26,6 +26,6 @@ export function recordUnwrittenOutput(): void {
   if (process.exitCode !== undefined) process.exitCode = exitCodeWithUnwrittenOutputs(Number(process.exitCode));
 }
 
-/** Returns a command's exit code: `code`, or 4 if an output was lost and nothing more serious happened. */
+/** Returns a command's exit code: `code`, or 4 if `code` is 0 and some output could not be written. */
 export const exitCodeWithUnwrittenOutputs = (code: number): number =>
   hasUnwrittenOutput ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

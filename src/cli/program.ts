@@ -49,7 +49,7 @@ export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** From this number of options on, a command's help shows only the most used options, unless `--help-all` is given. */
+/** The help of a command with at least this many options shows only the most used ones. `--help-all` shows all. */
 const minGroupedOptions = 15;
 
 const otherOptions = "More options:";
@@ -85,14 +85,14 @@ function shownOptions(command: Command): Option[] {
 }
 
 const outputConfiguration: OutputConfiguration = {
-  // On a terminal, commander must not wrap help: `wrapHelp` wraps the text that `withInvocation` returns.
+  // On a terminal, commander must not wrap help: `wrapHelp` does, after `withInvocation` has changed the line lengths.
   getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   writeOut: (text) => {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? wrapHelp(help, process.stdout.columns) : help);
   },
-  // The message quotes the user's arguments. Therefore, `oneLine` removes control characters, and `printLine` redacts
-  // secrets.
+  // Commander's error message quotes the user's arguments. Therefore, `oneLine` removes control characters, and
+  // `printLine` redacts secrets.
   outputError: (text) => printLine(oneLine(text)),
 };
 
@@ -100,7 +100,8 @@ const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   visibleOptions: shownOptions,
-  // Orders the option groups as in `shown`. Commander's default is the order in which the options were defined.
+  // Orders the option groups as in `shown`, the list of visible options. Commander's default is the order in which the
+  // options were defined.
   groupItems: (_, shown, groupOf) => new Help().groupItems(shown, shown, groupOf),
   // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
@@ -135,7 +136,7 @@ function oneLine(text: string): Line {
   return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
-/** Minimum width of a description beside its flag. If there is less room, the description goes below. */
+/** Minimum width of a description next to its flag. If there is less room, the description goes below the flag. */
 const minTextWidth = 30;
 const descriptionIndent = " ".repeat(6);
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;

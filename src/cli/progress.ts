@@ -6,7 +6,10 @@ import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
 import { type Interruption, untilInterrupted } from "./interruption.ts";
 
-/** A stream that shows progress, such as `process.stderr`. A terminal has `isTTY`, and usually `columns`. */
+/**
+ * A stream that shows progress, such as `process.stderr`. For a terminal, `isTTY` is `true`, and `columns` is its
+ * width.
+ */
 export interface ProgressStream {
   readonly write: (text: string) => unknown;
   readonly isTTY?: boolean | undefined;
@@ -24,7 +27,7 @@ export interface Progress {
   readonly planned: (probes: number) => void;
   readonly probeDone: (name: string) => void;
   readonly waiting: (ms: number, why: string) => void;
-  /** Removes the redrawn line from the terminal. Must be the last call. */
+  /** Erases the progress line from the terminal. Must be the last call. */
   readonly done: () => void;
 }
 
@@ -52,7 +55,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
     const untilMs = now() + ms;
-    // One line is enough if several probes wait for the same rate-limit window.
+    // If several probes wait for the same rate-limit window, prints one line for all of them.
     if (announced.why === why && untilMs - announced.untilMs <= shortWaitMs) return;
     announced = { why, untilMs };
     stream.write(`waiting ${seconds(ms)}: ${sanitizeLine(why, 160)}\n`);
@@ -113,7 +116,9 @@ function liveLine(
   };
 }
 
-/** Calls `callback` at an interval without keeping the process alive. */
+/**
+ * Calls `callback` every `ms` milliseconds, without keeping the process alive. Returns a function that ends the calls.
+ */
 function repeat(ms: number, callback: () => void): () => void {
   const timer = setInterval(callback, ms).unref();
   return () => clearInterval(timer);
@@ -126,8 +131,8 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
     onStart: (target) => {
-      // Error messages must not show the target's keys. Therefore, keys that the test-control API has just issued are
-      // registered here.
+      // Registers the target's keys as secrets, so that error messages do not show them. The target's test-control API
+      // may have issued these keys just now.
       const { name, baseUrl } = registerSecrets(target);
       progress.started(packageVersion(), name, baseUrl);
     },

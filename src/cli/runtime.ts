@@ -9,8 +9,8 @@ export interface CacheEnvironment {
 }
 
 /**
- * Returns a private folder for Node's compile cache; `null` if the user has no home. `undefined`: the variable
- * NODE_COMPILE_CACHE already sets the folder.
+ * Returns the folder for Node's compile cache, below the user's own cache folder; `null` if the user has no home
+ * folder. Returns `undefined` if the variable NODE_COMPILE_CACHE already sets a folder, which Node then uses.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -26,7 +26,7 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
   try {
     return join(home(), platform === "darwin" ? "Library/Caches" : ".cache");
   } catch {
-    // Node throws if the user has no home folder. In a container, a user may have no entry in /etc/passwd.
+    // `homedir` throws if the user has no home folder, e.g. a container's user without an entry in /etc/passwd.
     return null;
   }
 }
@@ -34,16 +34,16 @@ function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"]
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
 /**
- * Makes V8 collect garbage early, which halves a run's memory. Has no effect with the embedded server, because frequent
- * collections slow the server.
+ * Makes V8 collect garbage early, which halves the memory of `conformance run`. Does nothing for a run against the
+ * embedded server, because frequent collections would slow that server.
  */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));
   if (command !== "run" || !hasTarget) return;
   limitYoungGeneration();
-  // The V8 flag for small memory: the heap grows by at most a third before a full collection.
+  // With this flag, V8 saves memory: the heap grows by at most a third before a full collection.
   setFlagsFromString("--optimize-for-size");
 }
 
-/** Keeps V8's heap for new objects at 8 MB. Runs and loads would be no faster with more. */
+/** Limits V8's heap for new objects to 8 MB. A larger heap would make neither runs nor loads faster. */
 export const limitYoungGeneration = (): void => setFlagsFromString("--semi-space-growth-factor=1");

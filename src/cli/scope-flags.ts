@@ -33,8 +33,8 @@ export const failedOption = {
 } as const;
 
 /**
- * Drops the unit from a limit's name: `maxWaitMs` becomes `maxWait`. Users give the unit in the value, e.g. `--max-wait
- * 90s`.
+ * Property under which commander returns a flag that limits a run: the limit's name without its unit, e.g. `maxWait`
+ * for `maxWaitMs`. Users give the unit in the value: `--max-wait 90s`.
  */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 

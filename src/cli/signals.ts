@@ -6,7 +6,7 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface SignalState {
   firstMs: number | null;
-  /** Whether the command is writing its results, which a first signal does not interrupt. */
+  /** Whether the command is writing its results. The first signal does not interrupt the writing. */
   isWriting: boolean;
   readonly actions: Set<AbortController>;
 }
@@ -19,7 +19,10 @@ function newState(): SignalState {
 
 const sameSignalMs = 500;
 
-/** The first signal ends running actions, or the process if nothing is running. A second signal ends the process. */
+/**
+ * Handles a signal such as SIGINT. The first signal aborts the running actions. If there are none, and no results are
+ * being written, the signal ends the process. A second signal always ends the process.
+ */
 export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
@@ -42,7 +45,10 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes the results of a command, and returns the exit code. The first signal does not interrupt the writing. */
+/**
+ * Calls `write`, which writes a command's results, and resolves to the exit code. A first signal does not interrupt
+ * the writing, but changes the exit code to 130.
+ */
 export async function writeResults(write: () => number | Promise<number>): Promise<number> {
   state.isWriting = true;
   const wasInterrupted = state.firstMs !== null;

@@ -47,7 +47,7 @@ export function networkFromFlags(flags: NetworkFlagValues, environment: Environm
   return readNetwork(network, { nameOf, folder: "." }, environment);
 }
 
-/** Reads the target from flags, environment or a target file. `null` means the embedded server. */
+/** Reads the target from flags, environment or a target file. Returns `null` for the embedded server. */
 export const readTarget = (flags: TargetFlags, environment: EnvironmentVariables = process.env): Target | null =>
   registerSecrets(targetFromFlags(flags, environment));
 

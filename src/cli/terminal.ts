@@ -7,7 +7,10 @@ export interface TerminalStyle {
   readonly width: number;
 }
 
-/** Opens a stream for text reports. Escapes control characters and any text that GitHub would run as a command. */
+/**
+ * Returns the style of a stream for text reports, and a function that writes to the stream. The function escapes
+ * control characters and any text that GitHub Actions would run as a command.
+ */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;
   readonly write: (text: string) => void;

@@ -1,16 +1,22 @@
 import { createHash } from "node:crypto";
 import type { Exchange, SentRequest } from "./exchange.ts";
 
-/** A request of a client under test, and its response. Times are milliseconds since the start of the run. */
+/**
+ * A request of a client under test, and its response. Times are milliseconds since the start of the run, except
+ * `receivedUnixMs`.
+ */
 export interface ClientCall {
   /**
    * `sentMs` is the time when the harness received the request's head. `endMs` is the time just before the harness
    * wrote the response's last byte.
    */
   readonly exchange: Exchange;
-  /** The failure that the harness injected, such as `429`; `null` if the client got the server's own response. */
+  /**
+   * Name of the error or unusual response that the harness injected, such as `429` or `crlf`; `null` if it injected
+   * none.
+   */
   readonly trouble: string | null;
-  /** The time at which the client disconnected early; `null` if the client stayed connected. */
+  /** Time at which the client disconnected before the end of the response; `null` if the client stayed connected. */
   readonly leftMs: number | null;
   readonly receivedUnixMs: number;
 }
@@ -21,7 +27,10 @@ export type CommandEnd =
   | { readonly kind: "timed out"; readonly afterMs: number }
   | { readonly kind: "interrupted" };
 
-/** A run of a client: normal, with legal but unusual responses, or with injected failures such as 503. */
+/**
+ * Kind of a run of the client's command. `plain`: the client gets the server's own responses. `legal`: some responses
+ * are unusual but legal. `failing`: some are injected errors, such as 503.
+ */
 export type RunStage = "plain" | "legal" | "failing";
 
 export interface CommandRun {

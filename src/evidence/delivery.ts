@@ -24,7 +24,7 @@ export const deliverySchema = z
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** `url` is only the path and query, because the webhook receiver sees no more. */
+    /** The request's `url` is only its path and query, because the webhook receiver sees no more. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -50,7 +50,7 @@ export const deliverySchema = z
 
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
-/** A webhook request that the receiver got, and the receiver's reply. */
+/** A request that the harness's webhook receiver got, and the receiver's reply. */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 export const deliveryHeaderValues = ({ request }: Pick<Delivery, "request">, name: string): string[] =>

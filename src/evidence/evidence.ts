@@ -27,7 +27,7 @@ const probeSchema = z.union([
   z.strictObject({ ...probeIdentity, failed: z.string().describe("How the harness failed at this probe.") }),
 ]);
 
-/** Schema of `evidence.json`, which holds all that a run recorded. The run can be judged again from it. */
+/** Schema of `evidence.json`, which holds all that a run recorded. This file is enough to judge the run again. */
 export const evidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/evidence/1"),
@@ -43,13 +43,13 @@ export const evidenceSchema = z
 
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 
-/** The result of a probe. `broken`: the harness failed, and not the target. */
+/** The result of a probe. `broken`: the probe did not finish, because of an error of the harness itself. */
 export type ProbeResult =
   | { readonly kind: "ran"; readonly evidence: unknown }
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** A probe's result. `instance` is the tier that the probe ran for, or `null` if the probe runs only once. */
+/** A probe with its result. `instance` is the tier that the probe ran for; `null` if the probe runs only once. */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;
@@ -116,7 +116,7 @@ function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<s
 /**
  * Converts the content of `evidence.json` back to evidence.
  *
- * @throws {Error} if it refers to an unknown exchange or delivery
+ * @throws {Error} if the file refers to an exchange or a delivery that it does not contain
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: StoredById = {
@@ -154,8 +154,8 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
 }
 
 /**
- * Whether an object has a field that `evidence.json` uses for references, such as `$exchange`. A reader would take the
- * object for a reference unless `{"$literal": …}` wraps it.
+ * Whether an object has a field that `evidence.json` uses for references, such as `$exchange`. `{"$literal": …}` must
+ * wrap the object in the file. Otherwise, {@link unpack} would take the object for a reference.
  */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
@@ -171,7 +171,7 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
   return mapped.every((each, at) => each === items[at]) ? items : mapped;
 }
 
-/** Maps an object's values. Returns the same object if none changes, which saves thousands of copies. */
+/** Maps an object's values. Returns the same object if no value changes, which saves thousands of copies. */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
   for (const key of Object.keys(object)) {

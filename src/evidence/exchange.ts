@@ -86,7 +86,7 @@ export const exchangeSchema = z
   })
   .meta({ id: "exchange" });
 
-/** A header whose name keeps the sender's upper and lower case. */
+/** A header. The name is in the sender's spelling, e.g. `content-type` or `Content-Type`. */
 export type Header = readonly [name: string, value: string];
 
 /** A recorded body. If it is longer than 256 KiB, only its first and last 16 KiB are kept. */
@@ -108,7 +108,7 @@ export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
-/** Returns the values of a header. Its name may have any letter case. */
+/** Returns all values of a header. Upper and lower case in header names count as equal. */
 export function valuesOfHeader(headers: readonly Header[], name: string): string[] {
   const wanted = name.toLowerCase();
   return headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
@@ -122,12 +122,12 @@ export function headerValues(exchange: Exchange, name: string): string[] {
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
 
-/** Groups headers by lower-case name. Cached, because dozens of checks read the headers of each response. */
+/** Groups headers by lower-case name. Caches the result, because dozens of checks read the headers of each response. */
 const byLowerName = memoizeByObject((headers: readonly Header[]) =>
   Map.groupBy(headers, ([name]) => name.toLowerCase()),
 );
 
-/** Returns the text of a response body; `null` if it is empty, not UTF-8, or was too long to record. */
+/** Returns the text of a response body; `null` if the body is missing, not UTF-8, or too long to be recorded whole. */
 export function bodyText(exchange: Exchange): string | null {
   const { answer } = exchange;
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
@@ -146,7 +146,10 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
-/** Finds the object that holds a response's fields: the body, or its `data` or `data.result`. */
+/**
+ * Returns the object in a response body that has at least one of the fields `known`: the body itself, its `data.result`
+ * or its `data`. Returns the body if none of the three has such a field.
+ */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
   for (const inner of [getPath(body, "data", "result"), getPath(body, "data")])
@@ -154,7 +157,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns a success response's `data.result` or `data`, or else the body itself. */
+/** Returns the content of a success envelope: `data.result`, or else `data`. Returns any other body unchanged. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

@@ -5,7 +5,7 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/** Schema of a rate-limit header's value; `null` by default, because older evidence files lack some headers. */
+/** Returns the schema of a rate-limit header's value. The default is `null`, because older files lack some headers. */
 const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {

@@ -7,13 +7,16 @@ import { parseBoundedJson } from "../base/parsing.ts";
 
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
-/** Removes secrets that are split over several events of a stream. */
+/**
+ * Withholds event fields over which a secret is split, e.g. its first half in one event of a stream and the rest in the
+ * next.
+ */
 function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
   const affected = fieldTexts(answer.events).map((view) => ({ view, at: eventsWithSecrets(view, index) }));
   if (affected.every(({ at }) => at.size === 0)) return answer;
   const events = answer.events.map((event, at) =>
-    affected.filter((each) => each.at.has(at)).reduce((left, { view }) => withholdField(left, view.field), event),
+    affected.filter((each) => each.at.has(at)).reduce((current, { view }) => withholdField(current, view.field), event),
   );
   const dataToWithhold = answer.events.filter((event, at) => event !== events[at]).map(({ data }) => data);
   const affectsNames = affected.some(({ view, at }) => view.field === nameField && at.size > 0);
@@ -28,7 +31,7 @@ const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** The values of one field in all events of a stream. Joined together, they may contain a secret. */
+/** The values of one field in all events of a stream. Joined together, these values may contain a secret. */
 interface FieldText {
   readonly field: Field;
   readonly pieces: FieldPiece[];
@@ -75,17 +78,17 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
-/** Replaces the given `data` lines in a recorded body, or the whole body if one of them cannot be found. */
+/** Replaces the given `data:` lines in the body of a stream, or the whole body if it does not contain all of them. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);
-  let left = dataToWithhold.length;
+  let remaining = dataToWithhold.length;
   const text = body.text.replace(dataLines, (line, start: string, content: string) => {
     if (!data.has(content)) return line;
-    left -= 1;
+    remaining -= 1;
     return start + withheldMark;
   });
-  return left > 0 ? withheldBody(body) : { kind: "text", text, bytes: body.bytes };
+  return remaining > 0 ? withheldBody(body) : { kind: "text", text, bytes: body.bytes };
 }
 
 const dataLines = /(^data: ?)([^\r\n]*)/gm;
@@ -95,7 +98,7 @@ const withheldBody = (body: Body): Body =>
 
 export type { Secret } from "./secret.ts";
 
-/** Returns a text with every secret replaced by `[redacted NAME]`. */
+/** A function that replaces every secret in a text by `[redacted NAME]`. */
 export type Redact = (text: string) => string;
 
 export interface Redactor {
@@ -103,7 +106,10 @@ export interface Redactor {
   readonly deep: <T>(data: T) => T;
 }
 
-/** Creates a redactor. It also removes encoded secrets, and any eight consecutive characters of a secret. */
+/**
+ * Creates a redactor, which also removes encoded secrets, and any eight consecutive characters of a secret. Keeps such
+ * parts if `isHarnessText` says that the harness's own texts contain them.
+ */
 export function redactorFor(
   secrets: readonly Secret[],
   isHarnessText: (gram: string) => boolean = () => false,
@@ -111,23 +117,24 @@ export function redactorFor(
   const index = indexSecrets(secrets, isHarnessText);
   if (index.isEmpty) return { text: (text) => text, deep: (data) => data };
   const redact: Redact = (text) => replaceMatches(text, index);
-  const digits = secrets.some(({ value }) => /\d{8}/.test(value));
-  return { text: redact, deep: (data) => createDataRedactor(index, redact, digits)(data) as typeof data };
+  const redactsNumbers = secrets.some(({ value }) => /\d{8}/.test(value));
+  return { text: redact, deep: (data) => createDataRedactor(index, redact, redactsNumbers)(data) as typeof data };
 }
 
 function replaceMatches(text: string, { find }: SecretIndex): string {
   const found = find(text);
   if (found.length === 0) return text;
-  let [left, from] = ["", 0];
+  let [redacted, from] = ["", 0];
   for (const each of found) {
-    left += `${text.slice(from, each.from)}[redacted ${each.name}]`;
+    redacted += `${text.slice(from, each.from)}[redacted ${each.name}]`;
     from = each.to;
   }
-  return left + text.slice(from);
+  return redacted + text.slice(from);
 }
 
 /**
- * `redactsNumbers`: whether to redact numbers too. Only a secret with eight digits in a row can leak through a number.
+ * Creates a function that redacts the texts in nested data. `redactsNumbers`: whether to redact numbers, too. Only a
+ * secret with eight digits in a row can leak through a number.
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
@@ -156,7 +163,7 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
   }
 
-  /** Caches the result, because the same names of fields and headers occur again and again. */
+  /** Redacts a short text. Caches the result, because the same names of fields and headers occur again and again. */
   function walkWord(word: string): string {
     const known = words.get(word);
     if (known !== undefined) return known;
@@ -173,7 +180,7 @@ function withholdHardToSearch(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Removes a binary body if its bytes contain a secret. A search in its base64 would not find every secret. */
+/** Withholds a binary body if its bytes contain a secret. A search in the body's base64 would not find every secret. */
 function withholdBinaryBody(body: BinaryBody, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

@@ -7,8 +7,8 @@ import {
   unescapeOnce,
 } from "./secret.ts";
 
-/** A part of a text that contains a secret, or enough of it to count as a leak. */
-export interface SecretMatch {
+/** A part of a text that is a secret, or enough of a secret to count as a leak. `to` is exclusive. */
+interface SecretMatch {
   readonly from: number;
   readonly to: number;
   readonly name: string;
@@ -23,8 +23,8 @@ export interface SecretIndex {
 const maxEscapeLayers = 4;
 
 /**
- * Prepares a search for secrets and for parts of secrets. Parts that also occur in the harness's own texts
- * (`isHarnessText`) are no leak.
+ * Prepares a search for secrets and for parts of secrets. The search ignores parts that also occur in the harness's own
+ * texts (`isHarnessText`).
  */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
@@ -83,8 +83,8 @@ interface GramPlace {
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * Shift table of Wu and Manber's search algorithm. Index: hash of three characters; value: number of characters to
-   * skip.
+   * Shift table of Wu and Manber's search algorithm. Index: hash of three characters in the searched text; value:
+   * number of characters to skip.
    */
   readonly skips: Uint8Array;
 }
@@ -98,7 +98,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Index where the last hashed block ends. The next `gram` hashes only blocks that end after this index.
+    // End of the last hashed block of three characters. Grams overlap, so the next gram hashes only later blocks.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -122,7 +122,8 @@ const blockHash = (text: string, end: number): number =>
   lowerCaseCode(text.charCodeAt(end));
 
 /**
- * Maps upper and lower case to the same code. Two different characters may also collide, which only slows the search.
+ * Maps a letter's upper and lower case to the same code. Different characters may also get the same code, which only
+ * slows the search.
  */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
@@ -150,7 +151,10 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/** Returns the longest match that contains the text at `from`. Of equally long matches, prefers a complete secret. */
+/**
+ * Extends the gram that was found at `from` to the left and right, and returns the longest match. Of equally long
+ * matches, prefers a complete secret.
+ */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -185,12 +189,12 @@ const lowerCaseAscii = (code: number): number => (code >= 0x41 && code <= 0x5a ?
 interface WholeSecret {
   readonly name: string;
   readonly text: string;
-  readonly standsAlone: boolean;
+  readonly mustBeWholeWord: boolean;
 }
 
 const minPartLength = 6;
 
-/** Returns secrets that {@link findGrams} cannot find, such as those that are too short. */
+/** Returns the secrets that {@link findGrams} cannot find, such as secrets with fewer than eight characters. */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms
@@ -198,17 +202,17 @@ function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: Gram
     .map(({ name, text }) => ({
       name,
       text: text.toLowerCase(),
-      standsAlone: text.length < minPartLength || text.length >= minLeakLength,
+      mustBeWholeWord: text.length < minPartLength || text.length >= minLeakLength,
     }));
 }
 
-function findWholeSecret(text: string, { name, text: word, standsAlone }: WholeSecret): SecretMatch[] {
+function findWholeSecret(text: string, { name, text: word, mustBeWholeWord }: WholeSecret): SecretMatch[] {
   const found: SecretMatch[] = [];
   const lowered = text.toLowerCase().length === text.length ? text.toLowerCase() : text;
   for (let at = lowered.indexOf(word); at !== -1; at = lowered.indexOf(word, at + word.length)) {
     const to = at + word.length;
     const isPart = isWordCharacter(lowered.charAt(at - 1)) || isWordCharacter(lowered.charAt(to));
-    if (!standsAlone || !isPart) found.push({ from: at, to, name });
+    if (!mustBeWholeWord || !isPart) found.push({ from: at, to, name });
   }
   return found;
 }

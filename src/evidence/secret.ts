@@ -6,7 +6,7 @@ interface UnescapedText {
 
 /** Matches invisible characters, and escapes of JSON, programming languages, URLs and HTML. */
 const escapePattern =
-  // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters may hide between the characters of a secret
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
 
 const hasEscape = new RegExp(escapePattern.source, "i");
@@ -51,7 +51,7 @@ const namedEntities: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/** Undoes one layer of escapes. Returns `null` if the text has none. */
+/** Undoes one layer of escapes in a text. Returns `null` if the text has no escapes. */
 export function unescapeOnce(text: string): UnescapedText | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
@@ -91,13 +91,13 @@ export interface Secret {
   readonly value: string;
 }
 
-/** Added to the name in `[redacted NAME]` if the text contained the secret without its last character. */
+/** Ending of the name in `[redacted NAME]` if the text contained the secret without its last character. */
 export const cutOffMark = ", its last character cut off";
 
-/** `[redacted NAME, in part or changed]` replaces a part of a secret, or an altered secret. */
+/** Ending of the name in `[redacted NAME]` if the text contained only a part of the secret, or an altered secret. */
 export const partMark = ", in part or changed";
 
-/** The prefix of every secret that the harness generates. The prefix alone is not a leak. */
+/** The prefix of every secret that the harness generates. The prefix alone does not count as a leak. */
 const generatedSecretPrefix = "conformance-";
 
 /**
@@ -111,7 +111,7 @@ export const generateSecret = (): string =>
     .replaceAll("-", "")
     .replaceAll(/.{4}(?=.)/g, "$&-");
 
-/** At least this many consecutive characters of a secret count as a leak. */
+/** Minimum number of consecutive characters of a secret that count as a leak. */
 export const minLeakLength = 8;
 
 export interface SecretEncoding {
@@ -121,7 +121,7 @@ export interface SecretEncoding {
   readonly prefixLength: number;
 }
 
-/** A secret below this length is searched for only as plain text. Its encodings would match unrelated texts. */
+/** Redaction searches for a shorter secret only as plain text. The secret's encodings would match unrelated texts. */
 const minEncodedLength = 6;
 
 /** Returns the forms in which a text may contain a secret, such as reversed, hexadecimal and base64. */
@@ -153,8 +153,8 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the forms that a secret can have inside a longer base64 text. The form depends on the secret's position
- * modulo 3.
+ * Returns the forms that a secret can have inside a longer base64 or base64url text. The form depends on the secret's
+ * byte offset modulo 3.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -165,8 +165,8 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the name that replaces the text `found`. The ending `cutOffMark` or `partMark` marks a partial or changed
- * secret.
+ * Returns the name that replaces the text `found`, which is at index `at` of an encoded secret. If the text is not the
+ * whole, unchanged secret, the name ends in `cutOffMark` or `partMark`.
  */
 export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;

@@ -10,26 +10,29 @@ import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";
 import type { Trouble } from "./trouble.ts";
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly upstream: string;
-  /** Certificate chain and key for HTTPS, both PEM. `null`: the gateway speaks HTTP. */
+  /** Certificate chain and private key for HTTPS, both as PEM. `null`: the gateway speaks HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Host name in the base URL that the client gets. It must resolve to this machine. */
   readonly host: string;
   readonly key: { readonly name: string; readonly text: string };
-  /** Milliseconds since the start of the run. */
+  /** Returns the milliseconds since the start of the run. */
   readonly now: () => number;
 }
 
-/** Chooses the error or unusual response for a request. `isOwnKey`: the request has the client's own key. */
+/**
+ * Chooses the error or unusual response for a request; `null` for the reference server's own response. `isOwnKey`:
+ * whether the request has the API key that the harness gave to the client.
+ */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
 /** An HTTP proxy between the tested client and the reference server. It records and changes exchanges. */
 export interface Gateway {
   readonly baseUrl: string;
-  /** Starts to record the client's requests. `choose` picks an error or unusual response for each request. */
+  /** Forgets all calls, and starts to record the client's requests. `choose` decides which responses to change. */
   readonly begin: (choose: ChooseTrouble) => void;
-  /** Waits until no request is open, and returns the calls since `begin`, in the order of their arrival. */
+  /** Waits until no request is open. Resolves to the calls since `begin`, in the order in which they arrived. */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }
@@ -67,7 +70,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       await respond(received.relayed, response, trouble, relay).catch(() => {
         // If the client has disconnected, it needs no error response. Otherwise, forwarding failed, for example because
         // of an invalid path.
-        if (!response.closed.aborted) sendRefusal(response, unreadablePathTrouble);
+        if (!response.closed.aborted) sendRefusal(response, unreadablePath);
       });
     if (!response.closed.aborted) await once(response.closed, "abort");
     const { answer, leftMs } = response.recorded();
@@ -152,27 +155,25 @@ async function respond(
   }
 }
 
-const unreadablePathTrouble: Trouble = {
-  name: "500",
-  kind: "refuse",
+type Refusal = Pick<Extract<Trouble, { kind: "refuse" }>, "status" | "headers" | "body">;
+
+const unreadablePath: Refusal = {
   status: 400,
   headers: [["Content-Type", "application/json"]],
   body: JSON.stringify({ error: { code: "INVALID_INPUT", message: "The path cannot be read.", status: 400 } }),
 };
 
-function sendRefusal(response: OutgoingResponse, trouble: Trouble): void {
-  if (trouble.kind !== "refuse") return;
-  const { status, headers, body } = trouble;
+function sendRefusal(response: OutgoingResponse, { status, headers, body }: Refusal): void {
   response.head(status, [...headers, ["Content-Length", String(Buffer.byteLength(body))]]);
   response.end(body);
 }
 
 /** Sets `limit` in a request's query. Removes the client's signature, which would no longer match the path. */
 function withPageLimit(request: RelayedRequest, limit: number): RelayedRequest {
-  const [before = "", query = ""] = request.path.split("?", 2);
+  const [path = "", query = ""] = request.path.split("?", 2);
   const parameters = new URLSearchParams(query);
   parameters.set("limit", String(limit));
-  const ofSignature = [headerNames.signature, headerNames.timestamp].map((name) => name.toLowerCase());
-  const headers = request.headers.filter(([name]) => !ofSignature.includes(name.toLowerCase()));
-  return { ...request, headers, path: `${before}?${parameters.toString()}` };
+  const signatureHeaders = [headerNames.signature, headerNames.timestamp].map((name) => name.toLowerCase());
+  const headers = request.headers.filter(([name]) => !signatureHeaders.includes(name.toLowerCase()));
+  return { ...request, headers, path: `${path}?${parameters.toString()}` };
 }

@@ -20,8 +20,11 @@ export interface RelayedRequest {
 
 export type Relay = ReturnType<typeof openRelay>;
 
-/** Headers that belong to one connection. Source: RFC 9110, section 7.6.1. */
-const connectionHeaders =
+/**
+ * Headers that the relay does not forward: those of one connection (RFC 9110, 7.6.1), `Host`, `Expect` and
+ * `Content-Length`.
+ */
+const unforwardedHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
 
 /** Opens a relay, which passes requests to the reference server and responses back to the client. */
@@ -32,8 +35,8 @@ export function openRelay(origin: string) {
     pool.request({
       method,
       path,
-      // Removes `Accept-Encoding`: the harness changes bodies, so the server must not compress them.
-      headers: headers.filter(([name]) => !connectionHeaders.test(name) && !/^accept-encoding$/i.test(name)).flat(),
+      // Removes `Accept-Encoding`, so that the server does not compress bodies. The relay can edit only plain bodies.
+      headers: headers.filter(([name]) => !unforwardedHeaders.test(name) && !/^accept-encoding$/i.test(name)).flat(),
       ...(body.byteLength === 0 ? {} : { body }),
       responseHeaders: "raw",
       signal,
@@ -72,7 +75,7 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Forwards a request, but discards the response. The client gets none. */
+  /** Forwards a request to the server, but discards the response. The client gets no response. */
   const run = async (request: RelayedRequest, closed: AbortSignal): Promise<void> => {
     const { body } = await send(request, closed);
     await body.dump();
@@ -81,12 +84,12 @@ export function openRelay(origin: string) {
 }
 
 /**
- * Drops connection headers, and `Content-Length` because the relay can change bodies. Keeps `Content-Length` in a
- * response to HEAD.
+ * Returns the response headers for the client, without those of `unforwardedHeaders`. Among these is `Content-Length`,
+ * because the relay can change bodies. A response to HEAD keeps `Content-Length`.
  */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
-    ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
+    ([name]) => !unforwardedHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
   );
 
 interface StreamedEvent {
@@ -104,7 +107,7 @@ async function* readEvents(body: AsyncIterable<unknown>): AsyncGenerator<Streame
   }
 }
 
-/** Maximum number of pauses in a stream, so that a long stream ends before the client's timeout. */
+/** Maximum number of added pauses in a stream, so that a long stream ends before the client's timeout. */
 const maxPauses = 6;
 
 async function writeReshaped(
@@ -138,7 +141,7 @@ const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
-/** Wraps a Node response, and records everything that is sent. */
+/** Wraps Node's response to the client, and records everything that the gateway sends. */
 export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();

@@ -14,30 +14,37 @@ import {
   type TroubleName,
 } from "./trouble.ts";
 
-export interface TroublePlanOptions {
+interface TroublePlanOptions {
   readonly names: readonly TroubleName[];
   readonly seed: number;
-  /** Calls of a first run without injected errors. Requests that failed in that run get no injected errors later. */
+  /**
+   * Calls of the client's first run, in which no errors are injected. A request that got no 2xx in this run also gets
+   * the server's own response in later runs.
+   */
   readonly plain: readonly ClientCall[];
   /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number | undefined;
 }
 
-export interface TroublePlan {
-  /** Begins the next run of the client. Returns `null` if no errors or unusual responses are left to try. */
+interface TroublePlan {
+  /**
+   * Prepares the next run of the client, and returns its kind. Returns `null` if no error or unusual response is left
+   * that the client's requests can get.
+   */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
 
 /**
- * An error or an unusual response that the gateway injects. `steps` returns the responses to a request and its retries.
+ * An error or an unusual response that the gateway injects. `fits`: whether the item suits a request. `steps` returns
+ * the responses to this request and to its retries, in order.
  */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** How long a repeated request gets errors, in ms. After this time, the request gets normal responses. */
+  /** How long retries of a request get errors, in ms. Later retries get normal responses. Default: no time limit. */
   readonly lastsMs?: number;
   /**
    * If set, the item applies to every request of the run that `fits` accepts. Otherwise, the item applies to one
@@ -92,8 +99,8 @@ const smallPages: TroubleItem = {
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
 /**
- * Restricts `fits` to GET requests, because many clients retry only GET. Keeps `fits` unchanged if fewer than `min` GET
- * requests match.
+ * Restricts `fits` to GET requests, because many clients retry only GET. Returns `fits` unchanged if fewer than `min`
+ * different GET requests of the first run (`known`) match.
  */
 function preferGet(
   known: readonly SentRequest[],
@@ -145,10 +152,10 @@ function troubleItems(
 interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;
-  made: number;
+  nextStep: number;
 }
 
-/** Plans what a client's runs get: unusual but legal responses first, errors in later runs. */
+/** Plans the responses that a client gets: unusual but legal responses in its first runs, errors in later runs. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));
@@ -175,8 +182,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // Keeps an item for a request that the client sends only once, if one fits. Otherwise, the client's normal
-    // repetition would look like a retry.
+    // A request that the client sends several times gets an item only if the item fits no request that is sent once.
+    // Otherwise, the client's normal repetition would look like a retry.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );
@@ -186,7 +193,7 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
     hasApplied = true;
     const steps = item.steps(request);
     if (item.isOfWholeRun === true) wholeRun = { item, steps };
-    return { steps, untilMs: performance.now() + (item.lastsMs ?? Infinity), made: 0 };
+    return { steps, untilMs: performance.now() + (item.lastsMs ?? Infinity), nextStep: 0 };
   };
 
   const choose: ChooseTrouble = (request, isOwnKey) => {
@@ -196,8 +203,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
     const current = ongoing.get(identity) ?? start(request);
     if (current === null) return null;
     ongoing.set(identity, current);
-    const next = performance.now() <= current.untilMs ? (current.steps[current.made] ?? null) : null;
-    current.made += 1;
+    const next = performance.now() <= current.untilMs ? (current.steps[current.nextStep] ?? null) : null;
+    current.nextStep += 1;
     return next;
   };
   return { begin, choose };

@@ -2,7 +2,7 @@ import type { Header } from "../evidence/exchange.ts";
 import { isObject } from "../base/json.ts";
 import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
-/** Names that `--trouble` accepts: errors and unusual responses that test a client. */
+/** Errors and unusual responses that test a client: the names that `--trouble` accepts, with descriptions. */
 export const troubleNames = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",
@@ -31,8 +31,8 @@ export interface StreamShape {
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
   /**
-   * How the stream ends: `cut` closes the connection, `error` sends a final `error` event. `after` is the number of
-   * events sent before this end.
+   * How the stream ends. `all`: as the server ends it. `cut`: the connection closes early. `error`: an `error` event
+   * comes last. `after`: number of events before the cut or the `error` event.
    */
   readonly ending:
     | { readonly kind: "all" }
@@ -61,7 +61,7 @@ function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
   });
 }
 
-/** Returns a 429 response. The interface document shows two forms of its error body. */
+/** Returns a 429 response. `form` selects one of the two error bodies that the interface document shows. */
 export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Trouble {
   const text = `The rate limit of this key is used up. Retry after ${retryAfterSeconds} s.`;
   const reset_at = new Date(Date.now() + retryAfterSeconds * 1000).toISOString();
@@ -154,7 +154,7 @@ export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
 
 const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
 
-/** Functions that change the data of a JSON response in legal ways. */
+/** Functions that change the parsed body of a JSON response in legal ways. Each has a name of `troubleNames`. */
 export const jsonEdits = {
   "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
   "null-fields": (value: unknown): unknown =>

@@ -17,7 +17,7 @@ export interface CheckEntry {
   readonly says: string;
 }
 
-/** Lists the selected checks in the order of a report. Lists all checks by default. */
+/** Lists the selected checks, in the order of a report. Without a selection, lists all checks. */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   return selectSuites(selection).flatMap(({ title, checks }) =>
     checks.map(({ id, clause, since }) => {

@@ -5,11 +5,11 @@ import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
 import { type Judged, judgedOrThrow } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
-/** Options of {@link judgeClient}. Everything has a default. */
+/** Options of {@link judgeClient}. Every option has a default. */
 export interface JudgeClientOptions {
-  /** Kinds of errors to inject, such as `429`; empty for none. Default: all {@link troubles}. */
+  /** Names of errors and unusual responses to inject, such as `429`; empty for none. Default: all {@link troubles}. */
   readonly troubles?: readonly string[];
-  /** Seed for choosing which requests get injected errors. Default: 1. */
+  /** Seed of the random choice of requests that get injected errors. Default: 1. */
   readonly seed?: number;
   /**
    * Whether a single wrong request makes a check fail. Default: `false`, because a client's tests may send wrong
@@ -18,9 +18,9 @@ export interface JudgeClientOptions {
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number;
-  /** Names of the environment variables through which the command gets the server's address and credentials. */
+  /** Names of the environment variables that give the command the server's address, an agent and credentials. */
   readonly variables?: Partial<ClientVariables>;
-  /** Aborting this signal ends the command. The harness then judges the requests sent so far. */
+  /** When this signal aborts, the command ends. The harness judges the requests so far, if the first run was over. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,21 +31,21 @@ const defaultVariables: ClientVariables = {
   signingSecret: "AGENT_SIGNING_SECRET",
 };
 
-/** Names of the errors that {@link judgeClient} can inject, such as `429`, `reset` and `stream-cut`. */
+/** Names of the errors and unusual responses that {@link judgeClient} can inject, such as `429`, `reset` and `crlf`. */
 export const troubles: readonly string[] = Object.keys(troubleNames);
 
 /**
  * Runs a client against the reference server and judges its requests, as `conformance client` does.
  * @param command program and arguments, such as `["node", "client.ts"]`
  * @throws {UsageProblem} if the command or an option cannot be used
- * @throws {NothingToJudge} if the command sends nothing, or fails without injected errors
+ * @throws {NothingToJudge} if the command sends nothing, or its first run fails or is aborted
  */
 export async function judgeClient(
   command: readonly [program: string, ...args: string[]],
   options: JudgeClientOptions = {},
 ): Promise<Judged> {
   assertCommand(command);
-  const { seed = 1, strictRequests = false, timeoutMs = 120_000, variables, signal } = options;
+  const { seed = 1, strictRequests = false, timeoutMs = 120_000, signal = new AbortController().signal } = options;
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw new UsageError(line`seed is ${String(seed)}; give a whole number.`);
   const judged = await judgeByCommand({
@@ -55,10 +55,10 @@ export async function judgeClient(
     isStrict: strictRequests,
     timeoutMs,
     showsOutput: false,
-    variables: { ...defaultVariables, ...variables },
+    variables: { ...defaultVariables, ...options.variables },
     tls: null,
     messages: libraryMessages,
-    signal: signal ?? new AbortController().signal,
+    signal,
     progress: {},
     onFailure() {},
   });

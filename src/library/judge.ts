@@ -10,17 +10,17 @@ import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
 import { line, UsageError } from "../base/line.ts";
 
-/** Options of a run. Everything has a default. */
+/** Options of a run. Every option has a default. */
 export interface JudgeOptions extends JudgeScope {
-  /** When this signal aborts, the run ends early and judges the evidence that it has. */
+  /** When this signal aborts, the run ends early and judges the evidence so far. */
   readonly signal?: AbortSignal;
 }
 
-/** The result of a run. Keys and secrets are redacted, except the secrets of the harness's own webhooks. */
+/** The result of a run. Keys and secrets are redacted, except the secrets of webhooks that the harness created. */
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Every request, response and delivery. Still contains the secrets of the harness's own webhooks. */
+  /** Every request, response and delivery. Still contains the secrets of webhooks that the harness created. */
   readonly evidence: Evidence;
   /** Report and evidence without webhook secrets: the input of all renderers. */
   readonly document: ReportDocument;
@@ -63,7 +63,7 @@ export const toJudged = ({ report, evidence }: SavedRun): Judged => ({
 
 /**
  * Judges saved evidence with the checks of this version, as `conformance rejudge` does.
- * @throws {UsageProblem} if the folder holds no report of a run with its evidence
+ * @throws {UsageProblem} if the folder has no `report.json` and `evidence.json` of a run
  */
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
   const requirements = parseRequirements(options.requirements, "requirements");

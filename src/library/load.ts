@@ -12,9 +12,9 @@ import { line, UsageError } from "../base/line.ts";
 
 /** Options that select the load to send. Every option has a default. */
 export interface LoadChoice {
-  /** Names of scenarios, as `conformance load list` shows them. Default: a few short ones. */
+  /** Names of scenarios, as `conformance load list` shows them. Default: a few short scenarios. */
   readonly scenarios?: readonly string[] | "all";
-  /** The load engine to send with. Default: for each scenario, the first of its supported engines that is installed. */
+  /** The engine that sends the requests. Default: for each scenario, the first of its engines that is installed. */
   readonly engine?: "k6" | "autocannon";
   /** The tier to load. Default: every tier for which the target has a key. */
   readonly tier?: TierName;
@@ -41,7 +41,7 @@ export interface Loaded {
 
 /**
  * Sends load and judges the rate limits, as `conformance load` does.
- * @throws {UsageProblem} before anything is sent, if an option is invalid, or consent is missing
+ * @throws {UsageProblem} before anything is sent, if an option is invalid, or `isAgreed` is required and `false`
  * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {

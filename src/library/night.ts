@@ -12,11 +12,11 @@ import { parseRegressionList } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 
-/** Options of a nightly run. Everything has a default. */
+/** Options of a nightly run. Every option has a default. */
 export interface NightOptions extends JudgeScope {
   /** Load to send after the run. Default: none. */
   readonly load?: LoadChoice;
-  /** Which changes are regressions, in the syntax that {@link compare} uses. Default: `default`. */
+  /** List of the changes that count as regressions, as for {@link compare}. Default: `default`. */
   readonly regression?: string;
   /** Number of nights that the history keeps. Default: 400. */
   readonly nights?: number;
@@ -28,14 +28,14 @@ export interface NightOptions extends JudgeScope {
 
 /** The result of a nightly run, compared with earlier nights. Keys are redacted. */
 export interface JudgedNight {
-  /** Id of this nightly run. The file of this run in the history has the same name. */
+  /** Id of this nightly run. The history has a file of the same name. */
   readonly id: string;
   /**
    * Findings and load counts that are worse than in earlier nights. A load count is, e.g., the number of failed
    * requests.
    */
   readonly regressions: readonly Regression[];
-  /** Load trials that became slower. A second run confirmed the slowdown. */
+  /** Load trials that became slower. The same trials, sent again in this night, confirmed the slowdown. */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;

@@ -43,7 +43,7 @@ export function renderText(
 }
 
 /**
- * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence.
+ * Renders the exchanges of a run as an HTTP Archive 1.2. Keys and secrets are redacted.
  *
  * @throws {UsageProblem} if `evidence` is `null`, e.g. in a load report
  */
@@ -68,7 +68,7 @@ export const listFormats = (): FormatEntry[] =>
   });
 
 /**
- * Renders a report in a format. `parts`: only for the format `statement`.
+ * Renders a report in a format. `parts` has inputs that only some formats use, such as `digests` for `statement`.
  *
  * @throws {UsageProblem} if the document lacks what the format needs, such as exchanges for `har`
  */
@@ -81,7 +81,7 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 
 /**
  * Compares two reports of one target, as `conformance compare` does.
- * @param regression changes that count as regressions; see `conformance compare --help`
+ * @param regression list of the changes that count as regressions; see `conformance compare --help`
  * @throws {UsageProblem} if `regression` cannot be parsed, or only one of the reports is a load report
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {

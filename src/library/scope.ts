@@ -8,7 +8,7 @@ import { suites } from "../suites/all.ts";
 import { line, UsageError } from "../base/line.ts";
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Patterns that select checks: a clause id, a check id, a suite title, or a glob such as `SSE-*`. */
+/** Selection of checks. A pattern is a clause id, a check id, a suite title, or a glob such as `SSE-*`. */
 export interface CheckSelection {
   /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];
@@ -30,7 +30,7 @@ export function selectSuites({ only = [], skip = [], profiles }: CheckSelection)
 const isStringArray = (given: unknown): boolean =>
   Array.isArray(given) && given.every((each) => typeof each === "string");
 
-/** Which checks to run, and the limits of the run. Everything has a default. */
+/** Selection of the checks to run, and limits of the run. Every option has a default. */
 export type JudgeScope = CheckSelection & {
   /**
    * The requirement set to judge by. Checks of later sets run, but cannot change the verdict. Default: the newest set.
@@ -87,7 +87,7 @@ export const libraryMessages = createMessages({
     },
     selection: { give: "a run without `only` and `skip`", is: null },
     tier: { give: "`tier` beside `apiKey`", is: null },
-    // Only the command line can wait for webhooks after a run.
+    // The library cannot wait for retries of deliveries after a run. Only the command line can.
     watch: { give: "`conformance run --watch`", is: null },
   },
 });

@@ -15,13 +15,13 @@ import { targetOf } from "../reference/embedded/embedded-server.ts";
 import { withoutUndefined } from "../base/json.ts";
 import { line, UsageError } from "../base/line.ts";
 
-/** Options of the reference server. Everything has a default. */
+/** Options of the reference server. Every option has a default. */
 export interface ServerOptions {
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** The server's clock. A `virtual` clock moves only by {@link ReferenceServer.advance}. Default: `machine`. */
+  /** The server's clock. Only {@link ReferenceServer.advance} advances a `virtual` clock. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
   /** Names of {@link faults} to apply, in this order. A fault makes the server break clauses on purpose. */
   readonly faults?: readonly string[];
@@ -35,9 +35,9 @@ export interface ServerOptions {
 export interface ReferenceServer extends AsyncDisposable {
   /** Base URL of the server, which ends in `/v1`. */
   readonly baseUrl: string;
-  /** An unrestricted key of each tier. */
+  /** One API key of each tier, without restrictions. */
   readonly keys: Readonly<Record<TierName, string>>;
-  /** All keys of the server with their traits, including expired and restricted keys. */
+  /** All API keys of the server with their traits, including expired and restricted keys. */
   readonly allKeys: readonly ReferenceKey[];
   /** Ids of agents by role: `answering`, `failing`, `slow`, … */
   readonly agents: Reference["agents"];
@@ -47,7 +47,7 @@ export interface ReferenceServer extends AsyncDisposable {
   now(): number;
   /** Advances a virtual clock by at most ten years. Resolves when all timers that became due have run. */
   advance(ms: number): Promise<void>;
-  /** Creates a new key. Without `traits`, the key never expires and has no restrictions. */
+  /** Creates a new API key. Without `traits`, the key never expires and has no restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
   /** Creates, updates or deletes a deployment, or changes its health, which causes webhook deliveries. */
   deploy(change: DeploymentChange): void;

@@ -11,7 +11,7 @@ import { line, UsageError } from "../base/line.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 
-/** A deployment, described by its base URL and one key. */
+/** A deployment, described by its base URL and one API key. */
 export interface PlainTarget {
   /** Base URL of the deployment, with or without `/v1`. */
   readonly baseUrl: string;
@@ -29,20 +29,21 @@ export interface PlainTarget {
 /** The content of a target file. An environment variable replaces `${NAME}` in a string. */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
-/** The embedded reference server with a virtual clock. It is started only for the run. */
+/** The embedded reference server with a virtual clock. The harness starts it for the run, and stops it afterwards. */
 export interface EmbeddedTarget {
   readonly embedded: true;
   readonly faults?: readonly string[];
   readonly variants?: readonly string[];
 }
 
-/** The target to judge, in any form. `{ file }`: path of a target file. */
+/** The target to judge, in any of five forms. `{ file }` has the path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
 /**
- * The target to test. `target: null` means the embedded reference server, with the faults and variants in `patches`.
+ * The target to judge, from its description. `target: null` means the embedded reference server, with the faults and
+ * variants in `patches`.
  */
-export type ResolvedTarget =
+type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };
 
@@ -79,8 +80,8 @@ function readDescription(given: object): Target {
   if ("file" in given) return readTargetFile(parseDescription(filePathSchema, given).file, process.env);
   if ("keys" in given || "control" in given) return targetFromObject(given, "the target", process.env);
   const { network = {}, ...plain } = parseDescription(plainSchema, given);
-  const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
-  return oneKeyTarget({ ...plain, network: readNetwork(network, place, process.env) });
+  const source = { nameOf: (part: string) => `network.${part}`, folder: "." };
+  return oneKeyTarget({ ...plain, network: readNetwork(network, source, process.env) });
 }
 
 function parseDescription<T>(schema: z.ZodType<T>, given: object): T {

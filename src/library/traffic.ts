@@ -15,7 +15,7 @@ import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeRecording} and {@link startProxy}. Every option has a default. */
 export interface TrafficOptions {
-  /** Tier of each key, by the key's name in the report, such as `key-1`. `*` means all other keys. Default: unknown. */
+  /** Tier of each key, by the key's name in the report, such as `key-1`; `*` for all other keys. Default: unknown. */
   readonly tiers?: Readonly<Record<string, PublishedTier>>;
   /** Whether the evidence keeps the bodies of requests and responses. Default: `true`. */
   readonly bodies?: boolean;
@@ -54,21 +54,21 @@ export interface ProxyOptions extends TrafficOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** Called when a clause is broken for the first time, with the observed behaviour. */
+  /** Called when a check first finds its clause broken, with the check's id and the observed behaviour. */
   readonly onBreach?: (check: string, actual: string) => void;
 }
 
-/** A proxy between clients and a server, which judges both sides. */
+/** A proxy between clients and a server. It judges the server's responses and the clients' requests. */
 export interface Proxy extends AsyncDisposable {
-  /** Base URL that clients must use instead of the server's. */
+  /** Base URL of the proxy, which clients must use instead of the server's base URL. */
   readonly baseUrl: string;
-  /** Returns the number of exchanges so far. */
+  /** Returns the number of exchanges that the proxy has forwarded so far. */
   count(): number;
   /** Ends the proxy, and returns the reports on the server and on its clients. */
   finish(): Promise<{ readonly server: Judged; readonly client: Judged }>;
 }
 
-/** Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does. */
+/** Starts a proxy that forwards all requests to a server and judges the traffic, as `conformance proxy` does. */
 export async function startProxy(upstream: string, options: ProxyOptions = {}): Promise<Proxy> {
   const { host = "127.0.0.1", port = 0, onBreach, ...others } = options;
   const proxy = await startJudgingProxy({

@@ -8,7 +8,7 @@ import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 import { line, UsageError } from "../base/line.ts";
 
-/** A deployment to judge, or the folder of its saved report. `load`: the folder of its saved load report. */
+/** A deployment to judge, or the folder of a saved report on it. `load`: the folder of a saved load report. */
 export type VendorDescription =
   | Exclude<TargetDescription, EmbeddedTarget>
   | { readonly report: string; readonly load?: string };
@@ -23,7 +23,7 @@ export interface VendorsOptions extends JudgeScope {
   readonly from?: string;
   /** Load to send to each target in turn, after all runs have ended. Default: none. */
   readonly load?: LoadChoice;
-  /** When this signal aborts, the runs end early and judge the evidence that they have. */
+  /** When this signal aborts, the runs end early and judge the evidence so far. */
   readonly signal?: AbortSignal;
 }
 

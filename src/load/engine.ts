@@ -12,11 +12,11 @@ export interface EngineOptions {
   readonly isFresh: boolean;
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /** Speed of the target's clock, as a multiple of this machine's. Above 1 for the embedded server only. */
+  /** Speed of the target's clock, as a multiple of this machine's clock. Above 1 for the embedded server only. */
   readonly speed: number;
   readonly segments: number;
   /**
-   * When this signal aborts, the engine returns the evidence so far. The field `stopped` of the evidence has the
+   * When this signal aborts, the engine returns the evidence so far. The evidence's field `stopped` then has the
    * reason.
    */
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ export interface EngineOptions {
 }
 
 export interface RoleRequest {
-  /** Fields of the request body for the role, e.g. fields that make the agent fail. */
+  /** Extra fields of the request body for the role, e.g. a field that makes the agent fail. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path below the base URL, with `{agent_id}` and `{endpoint}` to fill in; `null` for the documented path. */
   readonly path: string | null;
@@ -43,10 +43,10 @@ export interface LoadProgress {
   readonly failed: number;
 }
 
-/** Sends the load of a scenario. Throws {@link EngineProblem} if it cannot. */
+/** A function that sends the load of a scenario. Throws {@link EngineProblem} if the load cannot be sent. */
 export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/** An error that keeps an engine from sending a load. Its message says what the user can do. */
+/** Thrown if an engine cannot send a load. The message says what the user can do. */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }

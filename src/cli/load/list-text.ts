@@ -12,7 +12,10 @@ interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Duration on the slowest tier, in seconds. `embedded` is shorter if the embedded server speeds up its clock. */
+  /**
+   * Duration on the tier that takes longest, in seconds. `real`: with a clock of normal speed. `embedded`: on the
+   * embedded server, which may speed up its clock.
+   */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
@@ -57,7 +60,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // Puts an empty row before each scenario, because a scenario may fill several lines.
+  // An empty row separates the scenarios, because a scenario may fill several lines.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

@@ -40,8 +40,8 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
-  // If the user names no scenario, k6 and autocannon take turns. Otherwise each scenario uses the first engine in its
-  // own list.
+  // Without `--engine`, k6 and autocannon take turns if the user names no scenario. A scenario that the user names uses
+  // the first engine in its own list.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
@@ -59,7 +59,10 @@ export function readEngine(text: string | undefined): EngineName | null {
   throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
-/** Returns the flags that describe the target. Includes `--tier` only for an address without a target file. */
+/**
+ * Returns the flags that describe the target. With a target file or the embedded server, leaves out `--tier`, which
+ * then only selects the tier to load.
+ */
 export function targetFlagsOf(flags: LoadFlags): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (process.env["CONFORMANCE_BASE_URL"] ?? "") !== "";

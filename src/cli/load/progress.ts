@@ -19,7 +19,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
 
 const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
-/** Measures the request rate of the last 1.5 s. An average since the start would hide a stalled load. */
+/** Creates a meter of the request rate in the last 1.5 s. An average since the start would hide a stalled load. */
 function createRateMeter(): (progress: LoadProgress) => number {
   let marks: LoadProgress[] = [];
   return (progress) => {
@@ -34,7 +34,7 @@ function createRateMeter(): (progress: LoadProgress) => number {
 function progressText(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
-  // The most important part comes first: narrow terminals cut off the end of the line.
+  // The most important part comes first, because `redrawLine` cuts off what a narrow terminal cannot show.
   return [
     leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${formatCount(sent, "request")} (${perSecond}/s)`,
@@ -88,11 +88,11 @@ function outcomeText(outcome: TrialResult): string {
     case "judged": {
       const { evidence, findings, validity } = outcome;
       const broken = findings.filter(({ kind }) => kind === "breach").length;
-      const said =
+      const result =
         broken > 0
           ? formatCount(broken, "breach").replace("breachs", "breaches")
           : (validity.invalid ?? "nothing broken");
-      return `${formatCount(evidence.generator.sent, "request")} in ${formatDuration(evidence.durationMs)}, ${said}`;
+      return `${formatCount(evidence.generator.sent, "request")} in ${formatDuration(evidence.durationMs)}, ${result}`;
     }
     case "skipped":
       return `skipped: ${sanitizeLine(outcome.reason, 160)}`;

@@ -227,7 +227,7 @@ export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
 
 export const formatQuestions = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
 
-/** Names of stages in the output of `plan --json`. They must never change, because programs read them. */
+/** Names of stages in the output of `plan --json`. The names must never change, because programs read them. */
 const publishedStages: Readonly<Record<Stage, string>> = {
   opening: "first",
   shared: "shared",

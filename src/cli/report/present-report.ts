@@ -32,10 +32,10 @@ interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** Options for a load that was judged from saved evidence. The load's target is unknown. */
+/** Default for commands that repeat a load whose target is unknown, e.g. the load of a saved report. */
 const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
-/** Returns commands that repeat a trial. Keys appear only as shell variables. */
+/** Returns shell commands that repeat a trial of a load. API keys appear only as shell variables. */
 export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;
@@ -73,7 +73,7 @@ const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
-  /** Whether to print tables that the text report otherwise omits. Default: `false`. */
+  /** Whether to print tables that a text report omits by default. Default: `false`. */
   readonly isVerbose?: boolean;
   readonly folder: string | null;
   readonly formats?: RequestedFormats;
@@ -90,7 +90,7 @@ interface PresentOptions extends WriteOptions {
   readonly reportsToCi?: boolean;
 }
 
-/** Prints a report as text and writes its formats. Resolves to the number of files that could not be written. */
+/** Prints a report as text and writes the requested formats. Resolves to the number of files that cannot be written. */
 export async function presentReport(document: ReportDocument, options: PresentOptions): Promise<number> {
   const { formats = noFormatFiles, rules = defaultPolicy, isFinal = true, notes = [] } = options;
   printReport(document, options);
@@ -138,14 +138,14 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
-/** Returns the exit code for a load report. An invalid trial gives 3 (nothing exercised), unless 1 (broken) applies. */
+/** Returns the exit code for a load report. An invalid trial gives 3 (nothing exercised), unless a clause is broken. */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([
     runExitCode(report, rules),
     ...(describeInvalidTrials(report) === null ? [] : [exitCodes.nothingExercised]),
   ]);
 
-/** GitHub's size limit for the summary of a step. */
+/** GitHub's size limit for the summary of a workflow step. */
 const maxSummaryBytes = 1024 * 1024;
 
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {

@@ -49,7 +49,7 @@ const signingOptions = {
   "--valid-days <n>": "days for which a signed statement counts (default: 90)",
 } as const;
 
-/** Flags for report formats and signed statements. The flag of a format takes a file name; `-` is standard output. */
+/** Flags for report formats and signed statements. A format's flag takes a file name, or `-` for standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string | undefined } & Partial<
   FlagsOf<typeof signingOptions>
 >;
@@ -95,7 +95,7 @@ function readBaseline(path: string): Baseline {
 }
 
 /**
- * Reads the flags for a signed statement. Hides the signing key from child processes, which inherit the environment.
+ * Reads the flags for a signed statement. Removes the signing key from the environment, which child processes inherit.
  */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,

@@ -76,7 +76,7 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/** Returns the items that match `only`. Throws if nothing matches, so that a typo cannot pass as success. */
+/** Returns the items that match a pattern of `only`. Throws if none matches, so that a typo cannot pass as success. */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);
@@ -86,8 +86,8 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
 }
 
 /**
- * Tests that a server with a fault fails exactly the clauses in the fault's `breaks`. A server with a variant must
- * pass.
+ * Runs the suites against a server with each fault or variant. With a fault, exactly the clauses in the fault's
+ * `breaks` must fail. With a variant, none must fail.
  */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
@@ -119,7 +119,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   ].join("\n");
 }
 
-/** Tests the load scenarios. Every scenario must detect its fault, and find no fault in a correct server. */
+/** Sends load to servers with and without a fault. A load must detect the server's fault, and nothing else. */
 async function testLoad({ only, json = false }: SelftestFlags): Promise<SelftestResult> {
   const plans = matching(
     loadFaultPlans,
@@ -160,8 +160,8 @@ function loadRow(result: LoadFaultResult): string {
 }
 
 /**
- * For each seed, tests a legal server with random variants. After false findings, prints a small set of variants that
- * causes them.
+ * For each seed, tests a server with random variants, all of them legal. If a check fails nonetheless, prints a small
+ * set of variants that makes it fail.
  */
 async function testSeeds({ seed, full, json = false }: SelftestFlags, seeds: number): Promise<SelftestResult> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
@@ -220,7 +220,7 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
 ];
 
 /**
- * Runs the checks through a proxy that changes some messages of the reference server. Checks must fail on illegal
+ * Runs the suites through a proxy that changes some messages of the reference server. Checks must fail on illegal
  * changes and pass on legal changes.
  */
 async function testWire({
@@ -252,7 +252,7 @@ async function testWire({
   };
 }
 
-/** Without `--verbose`, a row shows at most this many texts of failed checks. */
+/** Maximum number of failed checks that the output shows for one server, without `--verbose`. */
 const maxReported = 3;
 
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {

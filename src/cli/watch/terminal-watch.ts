@@ -51,7 +51,10 @@ export function startProgressLine(stream: ProgressStream, epochMs: number, isQui
   };
 }
 
-/** Formats progress, such as `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12`. */
+/**
+ * Formats the progress of a webhook's retries, such as `watching: attempt 2 came at 10:04:12, the next is due about
+ * 10:09:12`.
+ */
 export function formatRetryProgress(outlook: RemainingRetries, epochMs: number): string {
   const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
   switch (outlook.kind) {

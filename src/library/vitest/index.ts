@@ -13,8 +13,8 @@ export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from 
 
 export interface ConformanceTestOptions extends JudgeOptions {
   /**
-   * The target, or a function that returns it. The function runs after your earlier `beforeAll` hooks, e.g. hooks that
-   * start a server.
+   * The target, or a function that returns the target. The function runs after your earlier `beforeAll` hooks, which
+   * may start a server.
    */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
@@ -22,8 +22,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
   /**
-   * Known failures: a test is skipped if only failures listed here occur. If a listed check passes, its test fails
-   * until you remove the entry.
+   * Known failures. The test of a listed check is skipped while all its failures are listed. The test fails once the
+   * check passes, until you remove the entry.
    */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
@@ -47,7 +47,7 @@ export function conformanceTests(options: ConformanceTestOptions): void {
   describe(title, () => {
     let judged: Judged | null = null;
     beforeAll(
-      // The first parameter has to be a destructuring pattern; vitest rejects anything else.
+      // The first parameter must be a destructuring pattern, because vitest rejects hooks with any other parameter.
       async ({}, group: unknown) => {
         judged = await judgeSelected(options, selectedTests(group));
         await options.onJudged?.(judged);
@@ -88,7 +88,7 @@ async function reportTestResult(
   }
 }
 
-/** An error without a stack trace, which would show only this file. */
+/** An error without a stack trace. Its stack trace would show only this file. */
 class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 
@@ -107,7 +107,7 @@ interface VitestTask {
 const isVitestTask = (value: unknown): value is VitestTask =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
-/** Returns the names of a group's tests that no filter excludes; `null` for older versions of vitest. */
+/** Returns the names of the tests that vitest will run in a group; `null` if an older vitest does not provide them. */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isVitestTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;
 

@@ -7,10 +7,10 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/finding.ts";
 import type { Judged } from "../judge.ts";
 
-export type TestResult =
+type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
-  /** `notes`: broken advisory clauses, which do not fail the test. */
+  /** `notes`: texts of warnings, notes and observations, which do not fail the test. */
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
@@ -44,7 +44,10 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
-/** Returns the result of a check without a finding. It is `passed` if the check's earlier version has a finding. */
+/**
+ * Returns the result of a check that has no finding. For example, `INV-3/in requests of 1.1` judges only requests that
+ * requirement set 1.1 added. Without such requests, the check passes if `INV-3` has a finding.
+ */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);

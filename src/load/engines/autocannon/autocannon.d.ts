@@ -2,8 +2,8 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * Declares the autocannon options that the harness uses, because the published types are outdated. Omits rate
-   * options, because with them autocannon falsifies latencies.
+   * Options of autocannon that the harness uses, declared here because the published types are outdated. Rate options
+   * are missing: with a rate, autocannon adds computed latencies to the measured latencies.
    */
   interface CannonOptions {
     readonly url: string;

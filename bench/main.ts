@@ -20,7 +20,7 @@ import { measureRow } from "./tool/measure.ts";
 import { replaceFigures } from "./tool/page.ts";
 import { formatRow, formatMachine, terminalTable } from "./tool/row-text.ts";
 
-// `npm run bench`: measures each row of the table in docs/performance.md and the row's baseline.
+// Implements `npm run bench`: measures each row of the table in docs/performance.md, and the row's baseline.
 
 const figuresFile = join(projectRoot, "bench", "figures.json");
 const pageFile = join(projectRoot, "docs", "performance.md");
@@ -71,7 +71,7 @@ async function bench(flags: Flags): Promise<void> {
   const measured: FigureRow[] = [];
   for (const row of chosen) {
     measured.push(await measureAndPrint(row, flags));
-    // Saves the results so far, in case a later row fails.
+    // Saves the results after each row, so that an interruption loses only the current row.
     if (flags.json !== undefined) writeJson(flags.json, toFigures(measured, flags.scale));
   }
   print(terminalTable(measured));

@@ -1,7 +1,7 @@
 import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Sends a burst on one key. On another key, sends far more requests than the limit per minute. */
+/** Sends a burst on one key. On another key, sends a stampede: up to 500 requests at the same time. */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
@@ -27,6 +27,8 @@ export const burst: Scenario = {
   }),
 };
 
-/** Number of requests: more than a minute admits, but at most 500. More would need too many connections at once. */
+/**
+ * Size of the stampede: more requests than a minute admits, but at most 500, because each request needs a connection.
+ */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

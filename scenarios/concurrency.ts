@@ -3,7 +3,7 @@ import { flow, slowInvoke } from "./traffic.ts";
 
 /**
  * First sends more slow requests at once than the key's concurrency limit allows. Then sends exactly as many as the
- * limit.
+ * limit allows.
  */
 export const concurrency: Scenario = {
   name: "concurrency",

@@ -1,10 +1,10 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Rounds start more than a minute apart, so two rounds never share a fixed or rolling minute. */
+/** Time between the starts of two rounds of requests. It exceeds a minute, so that two rounds never share a minute. */
 const roundIntervalSeconds = 80;
 
-/** Sends at least `perHour` requests, three times. The third time starts after a pause of an hour. */
+/** Sends more requests than an hour admits, three times. The third time starts after a pause of an hour. */
 export const hourLimit: Scenario = {
   name: "hour-limit",
   title: "the requests of an hour: exactly as many as the tier allows, then none, and all of them again an hour later",
@@ -25,7 +25,7 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // Limits the clock speed, because the rounds must average at most 2,000 requests per second.
+  // Limits the clock speed, so that the load is at most 2,000 requests per second on average.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
@@ -37,8 +37,10 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** Rounds needed to use up the hourly limit, plus one because a round may span two minutes. */
+/**
+ * Returns how many rounds use up the limit per hour, plus one: a round that spans two minutes may be refused in part.
+ */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds, in case the target refuses some. For example, a busy machine can send two rounds within one minute. */
+/** Extra rounds at the end, in case the target refuses requests. A busy machine may send two rounds in one minute. */
 const spareRounds = 2;

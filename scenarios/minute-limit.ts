@@ -36,8 +36,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // A busy machine needs time to send a minute's requests one by one. Without a published `burst`, no speed gives an
-  // exact verdict.
+  // Gives a busy machine enough time to send a minute's requests one by one. Without a published `burst`, the clock may
+  // be faster, because no verdict is exact then.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -46,8 +46,15 @@ export const minuteLimit: Scenario = {
   admitted: (plan) => eachAdmitted(plan, "serial", plan.minute),
 };
 
-/** Start times of two flows, in seconds. The second flow starts in the middle of a minute. */
+/**
+ * Start times of the two series of `fillAndOverrun`, in seconds. They are 2.5 minutes apart. Therefore, at least one
+ * series lies within a single minute of the target's clock.
+ */
 const fillSeconds = [0, 150] as const;
+/**
+ * Start times of the two series of `exhaustAndRecheck`, in seconds. They are 1.5 minutes apart. Therefore, at least one
+ * series lies within a single minute of the target's clock.
+ */
 const exhaustSeconds = [236, 326] as const;
 
 type FlowNames = readonly [many: string, few: string];
@@ -68,5 +75,5 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
   ];
 }
 
-/** Maximum number of admitted requests in a minute if the burst comes on top. A missing burst counts as `perMinute`. */
+/** Returns how many requests a minute admits if the burst adds to the limit. A missing burst counts as `perMinute`. */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

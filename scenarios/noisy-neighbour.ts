@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // The quiet key sends its first requests during a burst of the other key.
+      // Starts 20 ms after a wave of `noise`, so that the first quiet requests fall into this wave.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

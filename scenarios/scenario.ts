@@ -1,4 +1,4 @@
-// k6 runs the files of this folder, so they must not import from src.
+// The files of this folder must not import from src, because `src/load` imports them.
 
 export type EngineName = "k6" | "autocannon";
 
@@ -12,14 +12,14 @@ export interface ScenarioLimits {
 }
 
 /** The tiers on which a scenario runs. For example, `published` means each tier with published limits. */
-export type ScenarioTiers =
+type ScenarioTiers =
   | "all"
   | "published"
   /** The tiers with a published burst, and `enterprise`. The target file states the limits of `enterprise`. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-export type ScenarioNeed =
+type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
   | "agents.failing"
@@ -40,17 +40,19 @@ export interface Scenario {
    */
   readonly since?: "1.0" | "1.1" | "1.2";
   readonly tiers: ScenarioTiers;
-  /** Engines that can send this traffic. The first one is the default. */
+  /** Engines that can send this traffic. The first engine is the default. */
   readonly engines: readonly EngineName[];
-  /** Limits of the embedded server's `enterprise` tier for this scenario; `null` for the usual ones. */
+  /** Limits of the embedded server's `enterprise` tier for this scenario; `null` for the usual limits. */
   readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
-  /** Returns the flows to send. Their times are times of the target's clock. */
+  /** Returns the flows to send. All times of the flows are times of the target's clock. */
   flows(limits: ScenarioLimits): readonly Flow[];
   /** Returns the speed of the embedded server's clock, as a multiple of real time. */
   speed(limits: ScenarioLimits): number;
   seconds(limits: ScenarioLimits): number;
-  /** Returns how many requests of each flow must be admitted. Used if a user starts the k6 script directly. */
+  /**
+   * Returns how many requests of each flow must be admitted. Only scripts that a user starts by `k6 run` check this.
+   */
   admitted(plan: AdmissionPlan): AdmittedByFlow;
 }
 
@@ -61,7 +63,7 @@ export interface Flow {
   readonly operation: Operation;
   readonly shape: TrafficShape;
   readonly afterSeconds: number;
-  /** Milliseconds after which the client of each request disconnects; `null` if it reads the whole response. */
+  /** Milliseconds after which the client of each request disconnects; `null` if clients read the whole response. */
   readonly leaveAfterMs: number | null;
 }
 
@@ -82,9 +84,9 @@ export type TrafficShape =
   | { readonly kind: "shared"; readonly atOnce: number; readonly requests: number }
   /** Sends requests for some seconds over `atOnce` connections, each with one request at a time. */
   | { readonly kind: "closed"; readonly atOnce: number; readonly seconds: number }
-  /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
+  /** Sends requests at a constant rate that does not depend on responses. Only k6 can send this shape. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
-  /** Sends requests until one is refused, and retries after `retry_after`. Repeats this `rounds` times. */
+  /** In each of `rounds` rounds, sends requests until one is refused, and retries after `retry_after`. */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
 /**
@@ -121,13 +123,13 @@ const minEarlySeconds = 4;
 /** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
-/** Returns when to retry early, in seconds after the refusal. Only odd-numbered rounds risk an early retry. */
+/** Returns when to retry early, in seconds after the refusal. Only rounds with an odd index retry early. */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);
 }
 
-/** Returns when to retry late, in seconds after the refusal. Adds a second, because a server may round down. */
+/** Returns when to retry late, in seconds after the refusal. Adds a second: a server may round `retry_after` down. */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
 export function requestCount({ shape }: Flow): number | null {
@@ -135,7 +137,7 @@ export function requestCount({ shape }: Flow): number | null {
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
 }
 
-export interface AdmittedBounds {
+interface AdmittedBounds {
   readonly min: number;
   readonly max: number;
 }
@@ -143,12 +145,10 @@ export interface AdmittedBounds {
 /** Bounds for the number of admitted requests, by the flow's name. A flow without an entry has no bounds. */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
-export interface AdmissionPlan {
+interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
-  /**
-   * How many requests of an unused key are admitted in a minute. With `burstAdds`, `max` includes the burst allowance.
-   */
+  /** Bounds for the admitted requests of an unused key in a minute. With `burstAdds`, `max` includes the burst. */
   readonly minute: AdmittedBounds;
 }
 

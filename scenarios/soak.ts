@@ -2,8 +2,8 @@ import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
- * Sends requests for longer than other scenarios, to notice growing memory or latency. Does not use k6, whose high CPU
- * use would distort the latencies.
+ * Sends an even load for 8 seconds, to notice growing memory or latency. Does not use k6, whose high CPU use would
+ * distort the latencies.
  */
 export const soak: Scenario = {
   name: "soak",

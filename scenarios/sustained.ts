@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Sends nine tenths of the limit per minute at a constant rate. The server must refuse none. */
+/** Sends at most nine tenths of the limit per minute, at a constant rate. The server must refuse no request. */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
@@ -17,6 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** Requests per second, below the limits per minute and per hour. At this rate, no refusal is legal. */
+/** Returns a rate below the limits per minute and per hour. At this rate, the server may not refuse any request. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, stream } from "./traffic.ts";
 
-/** Sends requests and streams within the limits, and compares `GET /v1/usage` before and after. */
+/** Sends invokes and streams within the limits. `GET /v1/usage` must grow by exactly what the server admitted. */
 export const usageLedger: Scenario = {
   name: "usage-ledger",
   title: "the usage report grows by exactly what was admitted",

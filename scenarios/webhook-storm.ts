@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** Sends thousands of requests within the limits. Each must cause one delivery of `agent.completed`. */
+/** Sends up to 3,000 invokes within the limits. Each invoke must cause one delivery of `agent.completed`. */
 export const webhookStorm: Scenario = {
   name: "webhook-storm",
   title: "each admitted invoke brings one signed `agent.completed`, and none is lost",

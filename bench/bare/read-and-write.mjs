@@ -1,4 +1,4 @@
-// Benchmark baseline for rendering an HTML report: reads and writes the same amount, but renders nothing.
+// Benchmark baseline for rendering an HTML report: parses the same files and writes as many bytes, but renders nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

@@ -1,5 +1,5 @@
-// Benchmark baseline for a whole run, with fastify and undici. Plain JavaScript, because stripping types would take
-// time.
+// Benchmark baseline for a whole `conformance run`: undici sends as many requests to fastify, and nothing is judged.
+// The file is plain JavaScript, because Node would need time to strip types.
 import fastify from "fastify";
 import { Pool } from "undici";
 
@@ -28,13 +28,13 @@ const app = fastify();
 app.get("/v1/usage", (request, reply) => reply.headers(headers).send(usage));
 app.post("/v1/agents/:agent_id/invoke", (request, reply) => reply.headers(headers).send(answer));
 const pool = new Pool(await app.listen({ host: "127.0.0.1", port: 0 }), { connections: atOnce });
-const own = { authorization: "Bearer ah_bench", accept: "application/json" };
+const requestHeaders = { authorization: "Bearer ah_bench", accept: "application/json" };
 
-async function share(count, send) {
-  let left = count;
+async function sendAll(count, send) {
+  let remaining = count;
   const worker = async () => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       const { body } = await pool.request({ ...send });
       JSON.parse(await body.text());
     }
@@ -42,11 +42,11 @@ async function share(count, send) {
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-await share(reads, { method: "GET", path: "/v1/usage", headers: own });
-await share(invokes, {
+await sendAll(reads, { method: "GET", path: "/v1/usage", headers: requestHeaders });
+await sendAll(invokes, {
   method: "POST",
   path: "/v1/agents/echo/invoke",
-  headers: { ...own, "content-type": "application/json" },
+  headers: { ...requestHeaders, "content-type": "application/json" },
   body: JSON.stringify({ query: "How are you?" }),
 });
 await pool.close();

@@ -1,10 +1,9 @@
 import { quantile } from "../../src/base/statistics/samples.ts";
 import { noChanges, replayNights, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
-/**
- * Simulates histories of 60 nightly runs, to tune how `conformance nightly` detects a slow-down. Run: `node
- * bench/history/gate-rates.ts [HISTORIES]`; 200 histories take some minutes.
- */
+// Simulates histories of 60 nightly runs each. Prints how well `conformance nightly` finds slow-downs and failures in
+// them. Usage: `node bench/history/gate-rates.ts [HISTORIES]`. The default of 200 histories takes some minutes.
+
 const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);
 const slowFrom = 35;

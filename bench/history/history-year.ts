@@ -6,7 +6,8 @@ import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts"
 import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
-/** Measures how long it takes to read and render a history of 365 nights. */
+// Measures the time to read a history of 365 nightly runs, and to render its page for `conformance trend`.
+
 const folder = mkdtempSync(join(tmpdir(), "history-"));
 for (const { night } of simulateNights(1, { ...noChanges, nights: 365, checks: 300 })) writeNight(folder, night);
 const startMs = performance.now();

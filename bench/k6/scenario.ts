@@ -2,7 +2,7 @@ import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
-/** A load scenario for the k6 script of the harness, with the same load as the baseline `bare.ts`. */
+/** The load scenario of the benchmark `load-k6`. Its baseline, the script `bare.ts`, sends the same requests. */
 const scenario = {
   ...soak,
   admitted: () => ({}),

@@ -15,7 +15,7 @@ export interface Command {
   readonly codes: readonly number[];
 }
 
-/** The measurement of a command. `cpuMs` covers all its Node processes, `bytes` only the main process. */
+/** The measurement of a command. `cpuMs` covers all Node processes of the command, `bytes` only the main process. */
 export interface CommandMeasurement extends Measurement {
   readonly stdout: string;
 }
@@ -80,15 +80,15 @@ export const conformanceArgs = (...args: readonly string[]): string[] => [
 ];
 
 /** A running command that acts as a server, such as `conformance serve`. */
-export interface CommandServer {
+interface CommandServer {
   readonly close: () => Promise<void>;
 }
 
-/** Starts a command with the Node of this process. Resolves when the command first prints something. */
+/** Starts a command that acts as a server. Resolves when the command first prints something. */
 export async function startCommandServer(args: readonly string[]): Promise<CommandServer> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const killed = (): void => void child.kill("SIGKILL");
-  process.once("exit", killed);
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
   const exited = once(child, "exit");
   await Promise.race([
     once(child.stdout, "data"),
@@ -99,7 +99,7 @@ export async function startCommandServer(args: readonly string[]): Promise<Comma
     close: async () => {
       child.kill("SIGTERM");
       await exited;
-      process.off("exit", killed);
+      process.off("exit", kill);
     },
   };
 }

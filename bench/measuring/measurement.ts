@@ -12,7 +12,7 @@ export const measurementSchema = z.object({
 /** One measurement: elapsed time, CPU time, and memory in bytes (`null` if not measured). */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;
 
-/** Measures work in this process. Collects garbage first, if Node runs with `--expose-gc`. */
+/** Measures the times of work in this process. Collects garbage first, if Node runs with `--expose-gc`. */
 export async function measureTime(work: () => unknown): Promise<Measurement> {
   globalThis.gc?.();
   const before = process.cpuUsage();
@@ -45,7 +45,7 @@ export function childrenCpuMs(): number {
 /** Maximum wait, in milliseconds, until Linux counts the CPU time of a process that has ended. */
 const maxExitMs = 5000;
 
-/** Waits until at least one child process has ended, and returns the CPU time of ended child processes. */
+/** Returns the CPU time of ended child processes. First waits until Linux has counted at least one of them. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + maxExitMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);

@@ -4,12 +4,12 @@ import { fileURLToPath } from "node:url";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The cache is inside the project, so that processes in this folder find the project's packages. */
+/** Folder of temporary files. It is inside the project, so that scripts in this folder find the project's packages. */
 const cacheFolder = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
 
-export function scratchFolder(): string {
+function scratchFolder(): string {
   if (folder !== null) return folder;
   mkdirSync(cacheFolder, { recursive: true });
   const created = mkdtempSync(join(cacheFolder, "bench-"));
@@ -25,7 +25,10 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** Returns a folder that looks like an installed package. Commands start faster there than in a source checkout. */
+/**
+ * Returns a folder that looks like an installed copy of this package. Commands start faster there, because a source
+ * checkout first checks its set-up.
+ */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

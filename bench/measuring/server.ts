@@ -12,9 +12,9 @@ const usedSchema = z.object({ cpuMs: z.number() });
 
 export interface BenchServer {
   readonly url: string;
-  /** The URLs of the servers, if the process runs several; otherwise empty. */
+  /** The URLs of all servers, if the process runs several servers; otherwise empty. */
   readonly urls: readonly string[];
-  /** A valid key; empty if the server requires none. */
+  /** A valid API key; empty if the server requires no key. */
   readonly key: string;
   readonly cpuMs: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -35,7 +35,7 @@ export async function startServer(module: string, options: unknown): Promise<Ben
   };
 }
 
-async function sendRequest(child: ChildProcess, question: object): Promise<unknown> {
+async function sendRequest(child: ChildProcess, request: object): Promise<unknown> {
   const answer = new Promise<unknown>((resolve, reject) => {
     const fail = (code: number | null): void => reject(new Error(`the server of the bench ended (${code})`));
     child.once("exit", fail);
@@ -44,11 +44,11 @@ async function sendRequest(child: ChildProcess, question: object): Promise<unkno
       resolve(message);
     });
   });
-  child.send(question);
+  child.send(request);
   return answer;
 }
 
-/** Returns the measurement of `work`, but with the CPU time of the server's process. */
+/** Runs `work` and returns its measurement, but with the CPU time of the server process instead of the client's. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

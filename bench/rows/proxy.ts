@@ -16,7 +16,7 @@ const path = "/agents/echo/invoke";
 const body = JSON.stringify({ query: "How are you behind a proxy?" });
 const headers = { "content-type": "application/json", authorization: "Bearer ah_bench_1f0c7a" };
 
-/** The upstream's fixed response. The upstream does no work, so that only the proxies take time. */
+/** Fixed response of the server behind the proxies. That server does no work, so that only the proxies take time. */
 const upstreamResponse = {
   headers: {
     "Content-Type": "application/json",

@@ -26,13 +26,13 @@ const connections = 20;
 const fullAmount = 15_000;
 
 function requestsTo({ url, key }: BenchServer, { method, path, body }: EndpointCall, amount: number): RepeatedRequest {
-  const own = key === "" ? {} : { authorization: `Bearer ${key}` };
-  const typed = body === "" ? {} : { "content-type": "application/json" };
+  const authorization = key === "" ? {} : { authorization: `Bearer ${key}` };
+  const contentType = body === "" ? {} : { "content-type": "application/json" };
   return {
     url: url + path,
     method,
     body,
-    headers: { accept: "application/json", ...own, ...typed },
+    headers: { accept: "application/json", ...authorization, ...contentType },
     connections,
     amount,
   };
@@ -53,7 +53,7 @@ async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>
   return bodies;
 }
 
-/** Rows for the endpoints of the reference server. The CPU time is measured in the server, not in the client. */
+/** Benchmark rows for endpoints of the reference server. The CPU time is that of the server, not that of the client. */
 export const referenceRows: readonly BenchRow[] = Object.entries(calls).map(([name, call]) => ({
   name: `reference-${name}`,
   what: `reference server: ${name}, with key, limits and headers`,
@@ -73,11 +73,11 @@ export const referenceRows: readonly BenchRow[] = Object.entries(calls).map(([na
 }));
 
 const concurrentStreams = 200;
-/** Characters per chunk. */
+/** Number of characters in a chunk of a stream. */
 const chunkSize = 8;
 /** Number of events in a stream that are not chunks: `start` and `done`. */
 const otherEvents = 2;
-/** Length of the text that the agent puts before the query in its response. */
+/** Length of the text that the agent `echo` puts before the query in its response. */
 const prefixLength = "You said: ".length;
 
 const bodyFor = (events: number): string =>
@@ -88,15 +88,24 @@ const bodyFor = (events: number): string =>
 
 const path = "/v1/agents/echo/stream";
 
+const streamHeaders = (key: string) => ({
+  authorization: `Bearer ${key}`,
+  "content-type": "application/json",
+  accept: "text/event-stream",
+});
+
 async function recordStream({ url, key }: BenchServer, events: number) {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
-  const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
+  const answer = await request(new URL(path, url), {
+    method: "POST",
+    headers: streamHeaders(key),
+    body: bodyFor(events),
+  });
   const writes = (await answer.body.text()).split(/(?<=\n\n)/);
   if (writes.length !== events) throw new Error(`a stream of ${events} events came in ${writes.length}`);
-  const own = Object.entries(answer.headers).filter(
+  const headers = Object.entries(answer.headers).filter(
     ([name]) => !/^(connection|keep-alive|transfer-encoding|date)$/.test(name),
   );
-  return { headers: Object.fromEntries(own.map(([name, value]) => [name, String(value)])), writes };
+  return { headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])), writes };
 }
 
 function rowOf(events: number, fullStreams: number): BenchRow {
@@ -115,7 +124,7 @@ function rowOf(events: number, fullStreams: number): BenchRow {
       const reading = ({ url, key }: BenchServer): StreamReads => ({
         url: new URL(url).origin,
         path,
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" },
+        headers: streamHeaders(key),
         body: bodyFor(events),
         atOnce: concurrentStreams,
         amount: Math.max(concurrentStreams, size.of(fullStreams)),

@@ -17,7 +17,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement
   return { ...took, requests: report.requests };
 }
 
-/** Approximate share of `GET /usage` requests in a run. */
+/** Share of `GET /usage` among the requests of the baseline. The other requests are invokes. */
 const usageShare = 8 / 9;
 
 const embeddedRow: BenchRow = {
@@ -73,7 +73,7 @@ const memoryRow: BenchRow = {
 
 export const runRows: readonly BenchRow[] = [embeddedRow, targetRow, memoryRow];
 
-/** Number of starts in one measurement, because a single start is too short to measure. */
+/** Number of starts of the command in one measurement. A single start would be too short to measure. */
 const startsPerMeasurement = 3;
 
 const measureStarts =

@@ -5,7 +5,7 @@ import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 
 const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
-/** Starts fastify with the routes and bodies of the reference server, but without keys and rate limits. */
+/** Starts fastify with three routes of the reference server and fixed responses, but without keys and rate limits. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { invoke, health, list } = optionsSchema.parse(options);
   const app = fastify();

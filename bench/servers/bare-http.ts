@@ -2,22 +2,21 @@ import { createServer, type ServerResponse } from "node:http";
 
 import { z } from "zod";
 
+import { listenOnLoopback } from "../../src/base/network/network.ts";
+
 const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()),
   writes: z.array(z.string()),
 });
 
-/** Starts a `node:http` server that sends the same bytes to every client, chunk by chunk. */
+/** Starts a `node:http` server that answers each request with the same bytes (`writes`), one chunk after the other. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { headers, writes } = optionsSchema.parse(options);
   const server = createServer((request, response) => {
     request.resume();
     request.once("end", () => void answer(response, headers, writes));
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}/v1`, key: "" };
+  return { url: `http://127.0.0.1:${await listenOnLoopback(server)}/v1`, key: "" };
 }
 
 async function answer(

@@ -3,9 +3,11 @@ import { createServer } from "node:http";
 import { Agent } from "undici";
 import { z } from "zod";
 
+import { listenOnLoopback } from "../../src/base/network/network.ts";
+
 const optionsSchema = z.object({ upstream: z.string() });
 
-/** Starts a minimal undici proxy, which streams requests and responses. */
+/** Starts a minimal proxy in front of `upstream`. It streams requests and responses by undici, and judges nothing. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { upstream } = optionsSchema.parse(options);
   const { origin, pathname } = new URL(upstream);
@@ -25,8 +27,5 @@ export async function start(options: unknown): Promise<{ readonly url: string; r
       )
       .catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}${pathname}`, key: "" };
+  return { url: `http://127.0.0.1:${await listenOnLoopback(server)}${pathname}`, key: "" };
 }

@@ -6,7 +6,7 @@ import { newestRequirements } from "../../src/spec/clause.ts";
 
 const optionsSchema = z.object({ upstream: z.string() });
 
-/** Starts the judging proxy in front of an upstream. */
+/** Starts the proxy of `conformance proxy`, which forwards requests to `upstream` and judges the traffic. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { upstream } = optionsSchema.parse(options);
   const proxy = await startProxy({

@@ -5,8 +5,8 @@ import { startReference } from "../../src/reference/reference.ts";
 const optionsSchema = z.object({ servers: z.int() });
 
 /**
- * Starts several reference servers with real clocks. Each server issues the same key, because key texts are
- * predictable.
+ * Starts several reference servers with real clocks. All servers issue the same key text, because each server numbers
+ * its keys from 1.
  */
 export async function start(options: unknown) {
   const { servers } = optionsSchema.parse(options);

@@ -84,15 +84,15 @@ export function toFigureRow(measured: MeasuredRow, at: Date): FigureRow {
   if (measured.kind === "failed") return { kind: "failed", ...base, reason: measured.reason };
   const { rounds, result } = measured;
   const subject = comparedValue(row.compared, result.subject);
-  const verdict = isGoalMet(row.goal, { ratio: result.ratio, subject });
-  return { kind: "measured", ...base, rounds: [...rounds], ...result, isMet: verdict };
+  const isMet = isGoalMet(row.goal, { ratio: result.ratio, subject });
+  return { kind: "measured", ...base, rounds: [...rounds], ...result, isMet };
 }
 
 const describeRow = ({ name, what, against, compared, goal }: BenchRow) => ({ name, what, against, compared, goal });
 
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces measured rows by those of a later run. Drops rows that no longer exist. */
+/** Replaces rows of an earlier measurement by `fresh` rows of the same name. Drops rows that `order` does not name. */
 export function mergeRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

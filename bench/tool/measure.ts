@@ -15,7 +15,7 @@ export type MeasuredRow =
     }
   | { readonly kind: "failed"; readonly row: BenchRow; readonly reason: string; readonly seconds: number };
 
-/** Measures one row of the benchmark in several rounds. An error becomes part of the result. */
+/** Measures one row of the benchmark in several rounds. Returns an error as a result of the kind `failed`. */
 export async function measureRow(row: BenchRow, size: WorkSize, wanted: number): Promise<MeasuredRow> {
   const startedMs = performance.now();
   const count = Math.min(wanted, row.maxRounds ?? wanted);
@@ -42,7 +42,7 @@ async function measureRounds(row: BenchRow, size: WorkSize, count: number): Prom
   }
 }
 
-export async function measureRound(
+async function measureRound(
   { subject, baseline }: Pick<OpenRow, "subject" | "baseline">,
   round: number,
 ): Promise<MeasuredRound> {
@@ -55,13 +55,13 @@ export async function measureRound(
   return { first, subject: took, baseline: await baseline() };
 }
 
-export interface MeasuredRound {
+interface MeasuredRound {
   readonly first: "subject" | "baseline";
   readonly subject: Measurement;
   readonly baseline: Measurement;
 }
 
-export interface RowResult {
+interface RowResult {
   /** Median times and memory of the subject, over all rounds. */
   readonly subject: Measurement;
   readonly baseline: Measurement;
@@ -72,8 +72,8 @@ export interface RowResult {
   readonly cpuRatio: number;
 }
 
-/** Returns the side that a round measures first. The order alternates, because a warm machine may be faster. */
-export const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
+/** Returns which side a round measures first. Subject and baseline take turns, because a warm machine may be faster. */
+const firstInRound = (round: number): MeasuredRound["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
 export function summarizeRounds(compared: ComparedValue, rounds: readonly MeasuredRound[]): RowResult {
   const ratios = rounds.map(({ subject, baseline }) => ratioOf(compared, subject, baseline));

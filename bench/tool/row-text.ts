@@ -77,13 +77,13 @@ function figureText({ compared }: FigureRow, took: Measurement): string {
 
 const ratioText = (ratio: number): string => `${ratio < 10 ? ratio.toFixed(2) : ratio.toFixed(0)} ×`;
 
-export function msText(ms: number): string {
+function msText(ms: number): string {
   if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;
 }
 
-export function bytesText(bytes: number): string {
+function bytesText(bytes: number): string {
   if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(0)} MB`;
   return bytes >= 10_000 ? `${(bytes / 1000).toFixed(0)} kB` : `${bytes.toFixed(0)} bytes`;
 }

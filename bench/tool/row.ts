@@ -6,9 +6,7 @@ export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
 
 export type MeasureSide = () => Promise<Measurement>;
 
-/**
- * A benchmark row whose servers are already running. Therefore, measurements do not include the start of these servers.
- */
+/** A benchmark row whose servers are already running, so that measurements do not include the start of servers. */
 export interface OpenRow {
   readonly subject: MeasureSide;
   readonly baseline: MeasureSide;
@@ -44,7 +42,7 @@ export const nothingToClose = (): Promise<void> => Promise.resolve();
 
 export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** The measured value must be at most `value`, in bytes for memory and in milliseconds otherwise. */
+  /** The subject's measured value must be at most `value`, in bytes for memory and in milliseconds otherwise. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
   | { readonly of: "nothing" };
 

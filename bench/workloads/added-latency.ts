@@ -7,7 +7,7 @@ import { z } from "zod";
 import { quantile } from "../../src/base/statistics/samples.ts";
 import { cpuMsSince, type Measurement } from "../measuring/measurement.ts";
 
-export const pacedSchema = z.object({
+const pacedSchema = z.object({
   direct: z.string(),
   through: z.string(),
   path: z.string(),
@@ -19,11 +19,11 @@ export const pacedSchema = z.object({
 
 export type PacedRequests = z.infer<typeof pacedSchema>;
 
-/** Length of a window. Each window yields one comparison of the latency with and without the proxy. */
+/** Length of the time windows. The latencies with and without the proxy are compared in each window. */
 const windowMs = 1000;
 
 /**
- * Computes for each second how much a proxy raises the 99th percentile of latency. Returns the median of these values.
+ * Measures how much a proxy raises the 99th percentile of latency in each window. Returns the median of all windows.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);
@@ -47,6 +47,6 @@ export async function run(input: unknown): Promise<Measurement> {
   }
   await Promise.all(pending);
   await agent.close();
-  const added = Object.values(windows).map((own) => quantile(own.through, 0.99) - quantile(own.direct, 0.99));
+  const added = Object.values(windows).map((each) => quantile(each.through, 0.99) - quantile(each.direct, 0.99));
   return { wallMs: Math.max(0.001, quantile(added, 0.5)), cpuMs: cpuMsSince(cpu), bytes: null };
 }

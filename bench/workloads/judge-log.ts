@@ -20,8 +20,8 @@ function judgeLog(file: string): void {
 }
 
 function parseLines(file: string): void {
-  let seen = 0;
+  let fields = 0;
   for (const line of readFileSync(file, "utf8").split("\n"))
-    if (line !== "") seen += Object.keys(JSON.parse(line) as object).length;
-  if (seen === 0) throw new Error("there were no lines");
+    if (line !== "") fields += Object.keys(JSON.parse(line) as object).length;
+  if (fields === 0) throw new Error("there were no lines");
 }

@@ -9,7 +9,7 @@ import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** Judges simulated lines of a k6 log. `bytes` is the peak memory of the process. */
+/** Measures how long judging a simulated k6 log takes, and the peak memory of this process (`bytes`). */
 export async function run(input: unknown): Promise<Measurement> {
   const { requests } = inputSchema.parse(input);
   limitYoungGeneration();

@@ -17,8 +17,8 @@ const inputSchema = z.object({
 });
 
 /**
- * Number of rate-limit decisions before the memory measurement. They make V8 compile the code, to keep compiled code
- * out of the measurement.
+ * Number of rate-limit decisions before memory is measured. They make V8 compile the code, so that the memory of
+ * compiled code is not measured.
  */
 const warmUpDecisions = 20_000;
 /** Minimum number of keys in a memory measurement. With fewer keys, unrelated memory would distort the result. */
@@ -26,33 +26,33 @@ const minMeasuredKeys = 200_000;
 
 type DecideRequest = (name: string) => void;
 
-/** Returns the time per million decisions, or the bytes per key, as `of` selects. */
+/** Measures the time per million decisions (if `of` is `time`), or the bytes per key (if `of` is `memory`). */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
   // The Set makes V8 compute each string's hash before the memory measurement starts.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
-  const decideVerdict = open();
-  for (const name of names) decideVerdict(name);
+  const decide = open();
+  for (const name of names) decide(name);
   const order = shuffled(keys);
   const round = (count: number): void => {
-    for (let at = 0; at < count; at += 1) decideVerdict(names[order[at % order.length] ?? 0] ?? "");
+    for (let at = 0; at < count; at += 1) decide(names[order[at % order.length] ?? 0] ?? "");
   };
   round(decisions / 4);
   return divideTimes(await measureTime(() => round(decisions)), decisions / 1e6);
 }
 
 function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number {
-  const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
+  const limiters = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
   const warm = open();
   for (let time = 0; time < warmUpDecisions; time += 1) warm(names[time % names.length] ?? "");
   const emptyBytes = heapBytes();
-  for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
+  for (const decide of limiters) for (const name of names) decide(name);
   const bytes = heapBytes() - emptyBytes;
-  // The garbage collector could remove unused limiters before `heapBytes()` runs. This later use prevents that.
-  for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
-  return Math.max(0, bytes) / (servers.length * names.length);
+  // Uses all limiters once more, because the garbage collector could remove unused limiters before `heapBytes()` runs.
+  for (const decide of [...limiters, warm]) decide(names[0] ?? "");
+  return Math.max(0, bytes) / (limiters.length * names.length);
 }
 
 function heapBytes(): number {
@@ -60,7 +60,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Returns the function to measure. The function decides on a request and reads the header values, like the server. */
+/** Returns a function that decides on a request and finds its rate-limit headers, as the reference server does. */
 function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);
@@ -87,15 +87,15 @@ function limiter(): DecideRequest {
   };
 }
 
-/** The baseline of the benchmark: looks up a key in a Map and reads the clock. No limiter can do less. */
+/** Returns the baseline of the benchmark: it reads the clock and looks up a key in a Map. No limiter can do less. */
 function mapLookUp(): DecideRequest {
   const counts = new Map<string, number>();
-  const seen = { last: 0, sum: 0 };
+  const results = { last: 0, sum: 0 };
   return (name) => {
-    seen.last = Date.now();
+    results.last = Date.now();
     const count = counts.get(name);
     if (count === undefined) counts.set(name, 1);
-    else seen.sum += count;
+    else results.sum += count;
   };
 }
 

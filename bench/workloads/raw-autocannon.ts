@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
-export const requestsSchema = z.object({
+const requestsSchema = z.object({
   url: z.string(),
   method: z.enum(["GET", "POST"]),
   headers: z.record(z.string(), z.string()),
@@ -20,7 +20,7 @@ type Autocannon = (
   options: RepeatedRequest,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** `sampleInt` (in ms): how often autocannon checks whether it is done. `duration`: maximum in seconds. */
+/** `sampleInt` is how often autocannon checks whether it is done, in ms. `duration` is the maximum time in seconds. */
 const autocannonSettings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { measureTime, type Measurement } from "../measuring/measurement.ts";
 
-export const streamsSchema = z.object({
+const streamsSchema = z.object({
   url: z.string(),
   path: z.string(),
   headers: z.record(z.string(), z.string()),

@@ -17,7 +17,7 @@ import { isCompleteStream } from "./sse.ts";
 const admitted = new Counter("admitted");
 const refused = new Counter("refused");
 const other = new Counter("neither_admitted_nor_refused");
-/** Counts iterations that threw an exception. A k6 threshold on this counter makes such a run fail. */
+/** Counts iterations that threw an exception. A threshold makes k6 fail if this count exceeds 0. */
 export const iterationErrors = new Counter("iteration_errors");
 const latency = { admitted: new Trend("latency_admitted", true), refused: new Trend("latency_refused", true) };
 
@@ -57,19 +57,19 @@ export function checkRecovery(early: readonly SampleLine[], late: SampleLine): v
   check(late, { "LIM-13: admitted right after retry_after": ({ status }) => status === 200 });
 }
 
-/** Returns the thresholds of a script that a user starts directly. If one fails, k6 exits with 99. */
+/** Returns the thresholds of a script that a user starts by `k6 run`. If a threshold fails, k6 exits with 99. */
 export function thresholdsOf(flows: readonly Flow[], admittedByFlow: AdmittedByFlow): Record<string, Threshold[]> {
   const thresholds: Record<string, Threshold[]> = {
     checks: ["rate==1"],
     iteration_errors: ["count==0"],
-    // A run without requests proves nothing.
+    // A k6 run without requests proves nothing.
     http_reqs: ["count>0"],
   };
-  // If k6 cannot keep the constant rate, the run proves nothing.
+  // A k6 run that did not keep the constant rate proves nothing.
   if (flows.some(({ shape }) => shape.kind === "paced")) thresholds.dropped_iterations = ["count==0"];
   for (const [name, { min, max }] of Object.entries(admittedByFlow)) {
     const flow = flows.find((one) => one.name === name);
-    // Without this error, nobody would notice a misspelt flow name: its bounds would never be checked.
+    // Without this error, nobody would notice a misspelt flow name: the flow's bounds would never be checked.
     if (flow === undefined)
       throw new Error(`The scenario has bounds for the flow "${name}", but does not send such a flow.`);
     thresholds[`admitted{scenario:${k6NameOf(flow)}}`] = [`count>=${min}`, `count<=${max}`];

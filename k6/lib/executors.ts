@@ -3,15 +3,15 @@ import type { Scenario } from "k6/options";
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
 /**
- * Maximum number of burst requests per virtual user. A user starts its requests one after another, which takes time.
+ * Number of burst requests per virtual user. A user starts its requests one by one, so more requests would take longer.
  */
 const REQUESTS_PER_USER = 20;
-/** How long k6 waits for the last responses of a closed-loop or constant-rate flow. */
+/** How long k6 waits for the last responses after a flow's duration has passed. */
 const GRACE = "60s";
 /** Maximum duration of a flow with a fixed number of requests. Real flows are much shorter. */
 const MAX_DURATION = "2h";
 
-/** Returns the name of a flow's k6 scenario. k6 allows letters, digits, `-` and `_` in the name. */
+/** Returns the name of a flow's k6 scenario. k6 allows only letters, digits, `-` and `_` in the name. */
 export const k6NameOf = (flow: Flow): string => flow.name.replaceAll(/[^A-Za-z0-9_-]/g, "-");
 
 export function executorsOf(flows: readonly Flow[]): Record<string, Scenario> {
@@ -50,9 +50,7 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/**
- * Returns the number of virtual users for a burst. If several k6 processes share the burst, each needs its own users.
- */
+/** Returns the number of virtual users for a burst. At least 4, so that several k6 processes can share the burst. */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 

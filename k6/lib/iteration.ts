@@ -67,8 +67,8 @@ const MAX_UNTIL_REFUSED = 20_000;
 const RETRY_MARGIN_MS = 100;
 
 /**
- * Each round sends requests until a refusal, then retries after `retry_after`. Odd rounds also retry before
- * `retry_after` has passed.
+ * Sends, in each round, requests until one is refused, and retries after `retry_after`. Rounds with an odd index also
+ * retry before `retry_after` has passed.
  */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {

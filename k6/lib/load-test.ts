@@ -12,7 +12,7 @@ import { readSettings, type Settings } from "./settings.ts";
 import { waitUntilReady } from "./setup.ts";
 import { summarize, writeLine } from "./summary.ts";
 
-export interface LoadTest {
+interface LoadTest {
   readonly options: Options;
   readonly setup: () => void;
   readonly run: () => Promise<void>;
@@ -40,7 +40,7 @@ function optionsOf(flows: readonly Flow[], settings: Settings, admitted: Admitte
     thresholds: settings.isRecording ? {} : thresholdsOf(flows, admitted),
     // The setup may wait for a new rate-limit window, or for the other k6 processes of the run.
     setupTimeout: "120s",
-    // Every tag costs time on each request, so only these are kept.
+    // Keeps only these tags of k6, because every tag costs time on each request.
     systemTags: ["scenario", "status", "group", "check", "expected_response"],
     summaryTrendStats: ["avg", "med", "p(90)", "p(95)", "p(99)", "max"],
     ...(settings.client === null ? {} : { tlsAuth: [settings.client] }),

@@ -15,23 +15,24 @@ type Response = RefinedResponse<"text">;
 /** Error code of k6 for a request that took longer than its `timeout`. */
 const TIMED_OUT = 1050;
 
-export interface RequestStart {
+interface RequestStart {
   readonly atMs: number;
   /** When a constant-rate flow planned to send the request; `null` in other flows. */
   readonly dueMs: number | null;
 }
 
 /**
- * Makes a sample of a response. k6's clock has whole milliseconds: `sentMs` is rounded down, `headMs` and `endMs` up.
+ * Makes a sample, which is the evidence of one request, from its response. k6's clock has whole milliseconds: `sentMs`
+ * is rounded down, `headMs` and `endMs` up.
  */
 export function sampleOf(flow: Flow, start: RequestStart, response: Response): SampleLine {
   const { timings, headers } = response;
   const endMs = Date.now() + 1;
   const hasLeft = flow.leaveAfterMs !== null && response.error_code === TIMED_OUT;
   const isStream = flow.operation.kind === "stream" && (response.status === 200 || response.status === 0);
-  const events = isStream ? readEvents(response.body ?? "") : [];
-  const status = statusOf(response, isStream);
   const body = response.body ?? "";
+  const events = isStream ? readEvents(body) : [];
+  const status = statusOf(response, isStream);
   const sent = limiterHeaders(headers);
   const malformed = malformedHeaders(sent);
   const json = isStream ? undefined : tryParseJson(body);
@@ -40,8 +41,8 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `blocked` has a fraction, but `atMs` is rounded down to whole ms. Their exact sum could exceed the next request's
-    // `sentMs`.
+    // Rounds `blocked` down, because `atMs` is also rounded down. With the fraction of `blocked`, the sum could exceed
+    // the next request's `sentMs`.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,

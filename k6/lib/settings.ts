@@ -9,12 +9,12 @@ export interface Settings {
   readonly limits: TierLimits;
   /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
-  /** Whether the script only records requests, for `conformance load` to judge. */
+  /** Whether the script only records requests and responses, so that `conformance load` can judge them. */
   readonly isRecording: boolean;
   /** Whether the target admits the burst in addition to the limit per minute. */
   readonly burstAdds: boolean;
   readonly client: { readonly cert: string; readonly key: string } | null;
-  /** Epoch ms at which all processes of a run start; `null` to start immediately. */
+  /** Unix time, in ms, at which all k6 processes of a run start; `null` to start immediately. */
   readonly startAtMs: number | null;
   /** Throws if the environment variable with the role's key is not set. */
   key(role: KeyRole): string;
@@ -23,8 +23,8 @@ export interface Settings {
   roleRequest(role: AgentRole): RoleRequest;
 }
 
-/** Path and body fields of a request. They make an agent play a role, e.g. respond slowly. */
-export interface RoleRequest {
+/** Path and body fields of a request that makes an agent play a role, e.g. respond slowly. */
+interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;
 }

@@ -5,11 +5,12 @@ import http from "k6/http";
 import type { Flow } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/** The setup waits for the next rate-limit window if the current window ends sooner than this. */
+/** If the current rate-limit window ends within this time, the setup waits for the next window. */
 const MIN_WINDOW_SECONDS = 15;
 
 /**
- * The `setup` function of k6: waits until `startAtMs`, if set. Without `isRecording`, checks that the target answers.
+ * The `setup` function of k6: waits until `startAtMs`, if set. Without `isRecording`, also checks that the target
+ * answers, and waits if the rate-limit window ends soon.
  */
 export function waitUntilReady(flows: readonly Flow[], settings: Settings): void {
   if (settings.startAtMs !== null) sleepSeconds((settings.startAtMs - Date.now()) / 1000);

@@ -6,7 +6,7 @@ export interface StreamEvent {
 }
 
 /**
- * Splits the body of an event stream into events, by the SSE standard. An event that is cut off at the end is left out.
+ * Splits the body of an event stream into events, by the SSE standard. Leaves out an event that is cut off at the end.
  */
 export function readEvents(body: string): StreamEvent[] {
   const blocks = body

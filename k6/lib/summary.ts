@@ -9,7 +9,7 @@ export function writeLine(line: SampleLine | EndLine): void {
 }
 
 /**
- * The `handleSummary` function of k6. It writes the last evidence line if the run is recorded, and otherwise prints a
+ * The `handleSummary` function of k6. With `isRecording`, writes the last line of the evidence log. Otherwise, prints a
  * summary.
  */
 export function summarize(data: unknown, scenario: string, settings: Settings): Record<string, string> {

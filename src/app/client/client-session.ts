@@ -33,8 +33,7 @@ interface EndedCommand {
 }
 
 export function assertCommand([program]: CommandLine): void {
-  // Windows searches for programs differently, for example by adding `.exe`. Therefore, this function checks nothing on
-  // Windows.
+  // Checks nothing on Windows, which searches for programs differently, for example by adding `.exe`.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
@@ -54,7 +53,7 @@ function isExecutable(path: string): boolean {
 }
 
 const maxOutputChars = 4000;
-/** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
+/** How long a command may take to end after SIGTERM. After this time, SIGKILL ends the command. */
 const terminationGraceMs = 1000;
 
 /** Runs a command until it ends or times out. Also ends all processes that the command has started. */
@@ -107,7 +106,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   }
 }
 
-/** Waits for `exit`, because `close` may never come: other processes may keep the output open. */
+/** Waits for the event `exit`. The event `close` may never come, because other processes may keep the output open. */
 const waitForExit = (
   child: ReturnType<typeof spawn>,
   program: string,
@@ -145,15 +144,15 @@ interface SessionTools {
   readonly record: (exchange: Exchange) => void;
   readonly signal: AbortSignal;
   readonly onRun: (stage: RunStage, number: number) => void;
-  /** Called if the command fails in a run without injected errors. `output` is the end of its output. */
+  /** Called if the command fails in a run without injected errors. `output` is the end of the command's output. */
   readonly onFailure: (output: string) => void;
   readonly onUnstartable: (error: UsageError) => void;
 }
 
 const maxRuns = 40;
 /**
- * Time in which runs with injected errors can start. For a slow command, this time is `maxTroubledRatio` times the
- * duration of the first run.
+ * Time in which runs with injected errors may start. For a slow command, this time grows to `maxTroubledRatio` times
+ * the duration of the run without injected errors.
  */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 
 import { assertOpenFiles } from "../../base/harness-limit.ts";
 import type { UsageError } from "../../base/line.ts";
-import { type Exchange, requestHeaderValues } from "../../evidence/exchange.ts";
+import { requestHeaderValues } from "../../evidence/exchange.ts";
 import type { RunStage } from "../../evidence/client-call.ts";
 import { type Gateway, openGateway } from "../../gateway/gateway.ts";
 import {
@@ -22,7 +22,7 @@ import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target
 import { type JudgedTarget, progressOptions, type RunEvents } from "../judge/judge-target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { looksRandom } from "../judge/secrets.ts";
-import { type ClientSettings, createClientSession } from "./client-session.ts";
+import { type ClientSettings, type CommandLine, createClientSession } from "./client-session.ts";
 import { isLoopback } from "../../base/network/network.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
@@ -35,7 +35,7 @@ export interface ClientVariables {
 
 export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> {
   readonly variables: ClientVariables;
-  /** Certificate chain and private key as PEM, and the certificate's host name; `null` for HTTP. */
+  /** The gateway's certificate chain and private key as PEM, and the certificate's host name; `null` for HTTP. */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
   readonly signal: AbortSignal;
@@ -46,12 +46,12 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
 }
 
 /**
- * Maximum number of connections in this process. A client's request uses two: to the gateway, and to the reference
- * server.
+ * Maximum number of connections in this process. A client's request uses two connections: to the gateway, and to the
+ * reference server.
  */
 const maxConnections = 256;
 
-/** Runs a client's command against the reference server, and judges its requests by the clauses for clients. */
+/** Runs a client's command against the reference server. Judges the client's requests by the clauses for clients. */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
   assertOpenFiles(maxConnections);
   const startMs = performance.now();
@@ -129,9 +129,9 @@ async function judgeWithServers(
 }
 
 /**
- * Returns the names of program and script, such as `python tests.py`. Leaves out other arguments, which may be secret.
+ * Returns a command's program and script, such as `python tests.py`. Leaves out other arguments, which may be secret.
  */
-export function clientName([program, ...args]: readonly [string, ...string[]]): string {
+export function clientName([program, ...args]: CommandLine): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");
 }
@@ -139,7 +139,7 @@ export function clientName([program, ...args]: readonly [string, ...string[]]): 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
 function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
-  const values = exchanges.flatMap(({ request }: Exchange) =>
+  const values = exchanges.flatMap(({ request }) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
   );
   const words = values
@@ -153,7 +153,7 @@ function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: strin
   );
 }
 
-/** Limits so high that no client reaches them. A client then gets a 429 only if the harness injects one. */
+/** Rate limits that no client reaches, so that a client gets a 429 only if the harness injects a 429. */
 const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
 
 const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
@@ -183,7 +183,7 @@ const acceptsBothSignatures: Patch = {
   }),
 };
 
-export function startClientServer(): Promise<Reference> {
+function startClientServer(): Promise<Reference> {
   const key: ReferenceKey = {
     name: "client key",
     key: `ah_client_${randomBytes(18).toString("base64url")}`,

@@ -85,7 +85,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
-/** Reports repeated agent ids as notes, not as failures: two versions of an agent may share an id. */
+/** Reports an agent id that two files share as a note, not as a failure: two versions of an agent may share an id. */
 function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {
@@ -149,7 +149,10 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/** For each value in an agent configuration file, reports the target's value. */
+/**
+ * Asks a target for the agents of configuration files. Each finding shows a field's value in the file and on the
+ * target.
+ */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,
@@ -193,7 +196,7 @@ async function observeFile(file: ConfigurationFile, listing: Exchange, client: C
   const health = await client.health(id);
   const invoked = await client.invoke(id, { query: defaultQuery }, { noRetry: true });
   return comparedFields.map(({ name, clause, listed }) => {
-    const shown = [
+    const hosted = [
       ...(name === "version"
         ? [
             ["health", formatResponseValue(health, "version")],
@@ -202,10 +205,10 @@ async function observeFile(file: ConfigurationFile, listing: Exchange, client: C
         : []),
       ["the list", formatValue(listed.map((each) => getPath(item, each)).find((each) => each !== undefined))],
     ];
-    const said = shown.map(([where, what]) => `${where}: ${what}`).join("; ");
+    const hostedText = hosted.map(([where, what]) => `${where}: ${what}`).join("; ");
     return findingRow(file, `${clause}/hosted ${name}`, clause, {
       outcome: "observed",
-      reason: `\`${name}\` of ${id}: the file: ${formatValue(getPath(file.source.value, name))}; ${said}`,
+      reason: `\`${name}\` of ${id}: the file: ${formatValue(getPath(file.source.value, name))}; ${hostedText}`,
     });
   });
 }
@@ -238,4 +241,4 @@ const findingRow = (
   check: string,
   clause: string,
   result: Pick<ReportFinding, "outcome"> & { readonly reason: string },
-): ReportFinding => ({ check, clause, suite: file.name, level: "gap", since: "1.2", ...result });
+): ReportFinding => ({ check, clause, suite: file.name, level: "gap", since: firstRequirementSet, ...result });

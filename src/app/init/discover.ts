@@ -14,7 +14,7 @@ import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/t
 interface DiscoveredAgent {
   readonly id: string;
   readonly health: (typeof healthStatuses)[number] | null;
-  /** Whether the agent's item in the list has an entrypoint whose tag ends in `_stream`. */
+  /** Whether the agent's item in the list contains a text that ends in `_stream`, such as the tag of an entrypoint. */
   readonly mentionsStream: boolean;
 }
 
@@ -22,7 +22,7 @@ interface DiscoveredAgent {
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
   readonly total: number | null;
-  /** `false` if the target's agent list has further pages. */
+  /** `false` if the target's agent list has further pages, or items without an id. */
   readonly hasAllAgents: boolean;
   readonly tier: string | null;
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
@@ -148,7 +148,7 @@ export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Detects by GET requests whether the target has a test control. Returns the parts of a target file that use it. */
+/** Detects by GET requests whether the target has a test control. If so, returns the parts of a target file for it. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {
@@ -180,7 +180,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/** Id of an extra agent for `deployment.created` and `deployment.deleted`. The target's own agents are not deleted. */
+/** Id of an extra agent that triggers create and delete. Otherwise, they would delete an agent of the target. */
 const deployedAgentId = "newcomer";
 
 function deploymentTriggers(

@@ -34,7 +34,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** For each role, the user can give a query that causes `behaviour`. The query goes to `agent`. */
+/** Roles for which the user can give a query. `behaviour` is what the query makes the agent do. */
 export const queryRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -55,7 +55,7 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/** Suggests the healthiest agent for answering, and an agent with a `_stream` tag for streaming. */
+/** Suggests the healthiest agent for answering, and an agent that mentions `_stream` in the list for streaming. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -102,7 +102,7 @@ function rolesByPrompt(prompts: KnownQueries, chosen: ChosenAgents): NonNullable
   return Object.fromEntries(roles) as NonNullable<ParsedTargetFile["agents"]>;
 }
 
-/** Network settings for a target file, with relative paths. Leaves out a proxy URL with credentials. */
+/** Returns network settings for a target file, with relative paths. Leaves out a proxy URL with credentials. */
 function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
   const network = {

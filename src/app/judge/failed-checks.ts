@@ -7,9 +7,9 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /** Ids of the checks to repeat. If a check no longer exists, the list contains its clause id instead. */
+  /** Ids of the checks to repeat. For a check that no longer exists, the list contains the check's clause id. */
   readonly only: readonly string[];
-  /** All suites. Each failed check also lists the probes that recorded its evidence, as `companions`. */
+  /** All suites. The `companions` of each failed check include the probes that recorded the check's evidence. */
   readonly suites: readonly Suite[];
   readonly coverageSeed?: number;
 }
@@ -19,8 +19,8 @@ const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || findi
 export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
 
 /**
- * Returns the checks that found a breach or ended with an error. Throws if no check failed, or if the report is not of
- * a server run.
+ * Returns the checks of a report that found a breach or ended with an error. Throws if no check failed, or if the
+ * report is not about a run against a server.
  */
 export function failedChecks(
   { report, evidence }: ReportDocument,

@@ -28,12 +28,12 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Asks for the main key's tier if response headers do not show it. `null`: the tier is unknown. */
+  /** Asks the user for the main key's tier if response headers do not show the tier. `null`: the tier stays unknown. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
 interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
-  /** The target to judge. `null`: the run starts the embedded reference server and judges that. */
+  /** The target to judge. `null`: the run starts the embedded reference server and judges that server. */
   readonly target: Target | null;
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, until the caller closes it. Default: `false`. */
@@ -47,7 +47,7 @@ interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
 
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Each connection needs two file descriptors, because client and server share this process. */
+/** Maximum number of open sockets. Each connection has two sockets, because client and server share this process. */
 const maxEmbeddedConnections = 128;
 const maxTargetConnections = 32;
 
@@ -76,7 +76,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Tells other runs which keys this run uses. Not needed for the embedded server: only this run uses its keys.
+        // Tells other runs which keys this run uses. The keys of the embedded server are not used by any other run.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
@@ -129,7 +129,9 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
   return { ...redactRun(result, facts, options), target };
 }
 
-/** Writes a run's deliveries into a folder: a file for each body, and the headers in `deliveries.json`. */
+/**
+ * Writes deliveries into a folder, without sending them: a file for each body, and all headers in `deliveries.json`.
+ */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
   const written: object[] = [];

@@ -11,7 +11,7 @@ import { redactorWithAlteredKeys, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The result of a run after all secrets were redacted. Only this form of a result may be written or shown. */
+/** The result of a run without keys and other secrets. Only secrets of webhooks that the harness created remain. */
 export type RedactedRun =
   | (RedactedDocument & {
       readonly kind: "judged";
@@ -30,7 +30,7 @@ export interface ListeningState {
   readonly live: Receiver | null;
   /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
-  /** When the harness stopped listening, in milliseconds since the start of the run. */
+  /** End of the run, in milliseconds since its start. Until then, the receiver listened for deliveries. */
   readonly untilMs: number;
 }
 

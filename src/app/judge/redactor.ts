@@ -15,8 +15,8 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * An altered form of a key this long still shares enough characters with the key to be recognized (see
- * `minLeakLength`). For shorter keys, each altered form is added to the list of secrets.
+ * Keys of at least this length need no list of altered forms: each form shares `minLeakLength` characters with the key,
+ * by which the redactor recognizes the form. For a shorter key, each altered form becomes a secret of its own.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;
@@ -44,7 +44,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Maximum depth of a response's JSON that is searched. A hostile response may have millions of levels. */
+/** Maximum depth to search in a response's JSON. A hostile response may have millions of levels. */
 const maxSearchDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
@@ -56,10 +56,13 @@ function secretsWithin(value: unknown, depth: number): string[] {
   );
 }
 
-/** Whether the harness's own texts contain this text. Redacting such a text would make reports unreadable. */
-export function isHarnessText(gram: string): boolean {
+/**
+ * Whether the harness's own texts, such as clauses, contain `text`. If so, redacting `text` would make reports
+ * unreadable.
+ */
+function isHarnessText(text: string): boolean {
   cachedHarnessText ??= harnessText();
-  return cachedHarnessText.includes(gram);
+  return cachedHarnessText.includes(text);
 }
 
 let cachedHarnessText: string | null = null;

@@ -11,14 +11,14 @@ import type { Target } from "../../target/target.ts";
 /** Placeholders for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret is safe to redact. Redaction of a common word would damage unrelated texts. */
+/** Whether a secret looks random, and so is safe to redact. Redacting a common word would damage unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
 /**
- * Returns a copy to show to users, without webhook secrets. Only the file `evidence.json` keeps them, to check
- * signatures.
+ * Returns a copy of report and evidence without webhook secrets, to show to users. Only the file `evidence.json` keeps
+ * webhook secrets, because checking signatures needs them.
  */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
@@ -56,7 +56,8 @@ const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
   redactorFor(exchanges.flatMap(webhookSecretsIn));
 
 /**
- * Removes webhook secrets from a report. Finds them by a text search in `evidence.json`, which is faster than parsing.
+ * Removes webhook secrets from a report. Finds the secrets by a search in the text of `evidence.json`, which is faster
+ * than parsing the file.
  */
 export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");

@@ -10,7 +10,7 @@ import type { Target } from "../../target/target.ts";
 
 export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** Why an engine cannot be used; `null` if it can. */
+/** For each load engine, why this machine cannot use the engine; `null` for a usable engine. */
 export type AvailableEngines = Readonly<Record<EngineName, SkipText | null>>;
 
 export const engineNames = (engines: AvailableEngines): EngineName[] =>

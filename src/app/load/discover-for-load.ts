@@ -20,7 +20,11 @@ interface LoadDiscovery {
 const maxWaitMs = 5000;
 const maxRequests = 20;
 
-/** @throws {UnsendableLoadError} if the target cannot get load */
+/**
+ * Discovers the keys, agents and tier that a load on the target needs.
+ *
+ * @throws {UnsendableLoadError} if no load can be sent to the target
+ */
 export async function discoverForLoad(
   named: Target,
   signal: AbortSignal,
@@ -32,7 +36,7 @@ export async function discoverForLoad(
   const key = mainKey(target);
   if (key === null) throw nothingToLoad(noUsableKey);
   let limit: HarnessLimit | null = null;
-  // A function, because TypeScript does not see that a callback sets `limit`.
+  // Reads `limit` in a function, because TypeScript does not see that a callback sets `limit`.
   const limitMet = (): HarnessLimit | null => limit;
   const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };

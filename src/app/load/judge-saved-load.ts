@@ -18,7 +18,7 @@ import { lineBeginning } from "../../load/engines/k6/lines.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { mergeEvidence } from "../../load/merge.ts";
 
-/** Judges saved load evidence. `clocksApartMs`: maximum difference between the sending machines' clocks. */
+/** Judges saved load evidence. `clocksApartMs` is the maximum difference between the clocks of the sending machines. */
 export function judgeSavedLoad(
   paths: readonly string[],
   clocksApartMs: number,
@@ -60,7 +60,7 @@ interface SavedTrialOutcome extends EvidenceFile {
   readonly outcome: TrialResult;
 }
 
-/** Judges saved load trials. Files with the same scenario, tier and engine belong to one trial. */
+/** Judges saved evidence files of load. Files with the same scenario, tier and engine belong to one trial. */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
@@ -95,7 +95,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // A k6 log has one JSON object per line, and is not one JSON document. Parsing a long log as one document would waste
+  // Recognizes a k6 log by the beginning of a line. An attempt to parse a long log as one JSON document would waste
   // time.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);

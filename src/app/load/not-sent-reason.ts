@@ -8,10 +8,10 @@ export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
-  /** A load tests the limits of keys, but the target requires no keys. */
+  /** Load tests the rate limits of keys, but the target requires no keys. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** No chosen scenario can be sent. `left` contains a reason for each scenario. */
+  /** None of the chosen scenarios can be sent. `left` contains the reason for each scenario. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
@@ -67,5 +67,5 @@ export function describeNotSent(why: NotSentReason): string {
   }
 }
 
-const similarNamesText = (near: readonly string[]): string =>
-  near.length > 0 ? `Near: ${near.join(", ")}.` : `There are: ${scenarios.map(({ name }) => name).join(", ")}.`;
+const similarNamesText = (names: readonly string[]): string =>
+  names.length > 0 ? `Near: ${names.join(", ")}.` : `There are: ${scenarios.map(({ name }) => name).join(", ")}.`;

@@ -21,12 +21,12 @@ import { roleRequestsOf } from "../../target/own-request.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send, or `all`. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /** The load engine. `first`: the one that each scenario prefers. `in turns`: k6 and autocannon alternate. */
+  /** The load engine. `first`: the first engine of each scenario. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
   readonly segments: number;
   /** The tier on which to send load. `null`: every tier for which the target has a key. */
   readonly tier: TierName | null;
-  /** Maximum number of requests of the load. A trial that would exceed it is skipped. */
+  /** Maximum number of requests of the load. A trial that would exceed this number is skipped. */
   readonly maxRequests: number;
   readonly requirements: RequirementSet;
 }
@@ -119,16 +119,16 @@ function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** How long a key rests between trials, so that the limit per minute ignores its earlier requests. */
+/** How long a key rests between two trials, so that requests of the first trial no longer count per minute. */
 const keyPauseSeconds = 61;
 
 export function previewLoad(
   plan: LoadPlan,
   target: Target | null,
-  lackOf: (trial: LoadTrial) => SkipReason | null,
+  skipReasonOf: (trial: LoadTrial) => SkipReason | null,
 ): LoadPreview {
   const { trials, tiers, unsendable } = plan;
-  const estimates = trials.filter((trial) => lackOf(trial) === null).map(plan.estimateOf);
+  const estimates = trials.filter((trial) => skipReasonOf(trial) === null).map(plan.estimateOf);
   const used = new Set(trials.map(({ tier }) => tier));
   const sent = new Set(estimates.map(({ trial }) => trial.tier));
   const keys = (tiers ?? [])
@@ -145,7 +145,7 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Default scenarios without a test clock. The list is short, because keys rest for a minute between scenarios. */
+/** Default scenarios of a load on a target. The list is short, because keys rest for a minute between scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names. An empty list stands for the default scenarios. */
@@ -197,7 +197,7 @@ export function k6OperatorManifest(
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // The pods send the load after the harness has exited. Therefore, the harness cannot receive webhooks.
+  // The pods send the load after the harness has exited, so the harness cannot receive webhooks.
   if (trial.scenario.needs.includes("receiver"))
     throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
   // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.

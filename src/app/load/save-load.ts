@@ -17,8 +17,8 @@ export interface RedactedLoad {
   readonly document: ReportDocument;
   readonly digests: Digests;
   /**
-   * The folder with the written files; `null` if no files were requested. A temporary folder replaces a chosen folder
-   * that is not writable.
+   * The folder with the written files; `null` if no files were requested. This is a temporary folder if the chosen
+   * folder is not writable.
    */
   readonly folder: string | null;
 }

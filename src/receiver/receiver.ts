@@ -22,23 +22,26 @@ import {
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";
 
-/** An HTTP server that receives the webhook deliveries and alerts of a target, and replies as planned. */
+/** An HTTP server that receives the webhook deliveries and usage alerts of a target, and sends planned replies. */
 export interface Receiver {
   readonly baseUrl: string;
   readonly address: string;
-  /** Opens a hook. No other active hook may have the same name. */
+  /** Opens a hook: an address for the deliveries of one webhook. No other hook in use may have the same name. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   readonly deliveries: () => readonly Delivery[];
   /**
-   * Sets the function that gets each delivery. If a reply changes, e.g. from `held` to `answered`, the function gets
-   * the delivery again, with the same id.
+   * Sets the listener for deliveries. If the reply to a delivery changes later, e.g. from `held` to `answered`, the
+   * listener gets that delivery again, with the same id.
    */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
   readonly record: () => ReceiverRecord;
   readonly ignored: () => Readonly<IgnoredCounts>;
   readonly droppedByHook: () => Readonly<Record<string, number>>;
   readonly refusedConnections: () => number;
-  /** Returns why the public URL does not lead to the receiver; `null` if the URL works. */
+  /**
+   * Sends a request to the public URL. Returns why the request did not reach the receiver; `null` if it did, or if
+   * there is no public URL.
+   */
   readonly reachable: () => Promise<string | null>;
   readonly close: () => Promise<void>;
 }
@@ -47,14 +50,17 @@ export interface ReceiverRecord {
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Number of deliveries so far. A resumed receiver continues its delivery ids from this number. */
+  /** Number of deliveries so far. A receiver that is resumed from this record continues the delivery ids from here. */
   readonly deliveries: number;
 }
 
 export interface ReceiverOptions {
-  /** Address to listen on, as `host:port`. Port 0: any free port. */
+  /** Address to listen on, as `host:port`. Port 0 means any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver. `null`: the target uses the address in `listen`. */
+  /**
+   * URL at which the target reaches the receiver, such as that of a tunnel. `null` if the target uses the address in
+   * `listen`.
+   */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
   readonly network?: Network;
@@ -62,8 +68,8 @@ export interface ReceiverOptions {
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
   /**
-   * Limits the number and total size of stored deliveries, apart from `perHookStorage`. Further deliveries are only
-   * counted.
+   * Maximum number and total size of the stored deliveries. The receiver only counts further deliveries, except the
+   * first few of each hook (`perHookStorage`).
    */
   readonly storage?: StorageBounds;
 }
@@ -74,11 +80,11 @@ export interface StorageBounds {
 }
 
 /**
- * Storage for the deliveries of a run. A conforming target has needed 5,500, because some webhooks were for the agent
- * whose invokes use up the limits.
+ * Maximum storage during a run. A run against a conforming target needed 5,500 deliveries: some webhooks also reported
+ * the many invokes that test the rate limits.
  */
 const runStorage: StorageBounds = { stored: 6000, bytes: 6 * 1024 * 1024 };
-/** Limits of the storage for deliveries during a load. A load causes thousands of deliveries. */
+/** Maximum storage during a load, which can cause thousands of deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -86,7 +92,7 @@ const defaultRequestDeadlineMs = 15_000;
 /**
  * Starts a webhook receiver.
  *
- * @throws {ReceiverError} if it cannot listen, or its public URL is not usable
+ * @throws {ReceiverError} if the receiver cannot listen, or the public URL is not valid
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = defaultRequestDeadlineMs } = options;
@@ -110,23 +116,23 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // Without `pause`, the parser would emit `clientError` again for each further piece of data.
+    // Without `pause`, Node's HTTP parser would emit `clientError` again for each further piece of data.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);
   const baseUrl = baseUrlFor(listening, publicUrl);
-  for (const record of resumed?.hooks ?? []) hooks.place(record, baseUrl);
+  for (const record of resumed?.hooks ?? []) hooks.open(record, baseUrl);
 
   return {
     baseUrl,
     address: formatAddress(listening),
     open: (name, plan) => {
       if (!/^[\w.-]+$/.test(name)) throw new Error(`a hook cannot be named ${JSON.stringify(name)}`);
-      return hooks.place({ name, token: generateToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
+      return hooks.open({ name, token: generateToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
     },
     deliveries: hooks.deliveries,
-    onDelivery: (then) => {
-      onDelivery = then;
+    onDelivery: (listener) => {
+      onDelivery = listener;
     },
     record: () => ({
       listen: formatAddress(listening),
@@ -154,11 +160,14 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Each hook keeps its first `stored` deliveries even if `storage` is full. `bytes` limits all hooks together, not each
- * hook.
+ * Storage for the first deliveries of each hook, used even if a flood to another hook has filled the other storage.
+ * `stored` is the number per hook; `bytes` is the limit for all hooks together.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Maximum storage that one delivery needs, in bytes. The receiver reads no body if less is left. */
+/**
+ * Maximum storage that one delivery needs, in bytes. If less is left, the receiver counts deliveries without reading
+ * their bodies.
+ */
 const maxDeliveryBytes = 512 * 1024;
 
 function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
@@ -176,7 +185,7 @@ function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: S
   };
   const all = (): Hook[] => [...hooks.values()].map(({ hook }) => hook);
   return {
-    place: (record: HookRecord, baseUrl: string): Hook => {
+    open: (record: HookRecord, baseUrl: string): Hook => {
       const opened = openHook(record, `${baseUrl}/${record.token}/${record.name}`, { hasRoom, isFull }, onDelivery);
       hooks.set(record.token, opened);
       return opened.hook;

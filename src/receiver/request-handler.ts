@@ -7,8 +7,8 @@ import type { Connections } from "./server.ts";
 import type { OpenHook, ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
- * Registers a connection that stays open; the returned function unregisters it. If too many connections stay open, the
- * `drop` of the oldest is called.
+ * Registers an open connection, and returns a function that unregisters it. If too many connections are registered,
+ * calls the `drop` function of the oldest.
  */
 type KeepConnection = (drop: () => void) => () => void;
 
@@ -30,13 +30,15 @@ export function limitKeptConnections(): KeepConnection {
 interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called with the final reply, if {@link startReply} returned before the reply was complete. */
+  /** Updates the record of a reply that ended after {@link startReply} had returned, e.g. of a `held` reply. */
   readonly change: (changed: DeliveryReply) => void;
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepConnection;
 }
 
-/** Starts a reply and returns its record. If the reply ends after the return, `change` gets the final record. */
+/**
+ * Starts a reply and returns the record of that reply. If the reply ends later, `context.change` gets the final record.
+ */
 function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -91,7 +93,7 @@ function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepO
 }
 
 const endlessPieceIntervalMs = 100;
-/** After this time, the receiver ends an `endless` reply, so that senders need not wait for a timeout. */
+/** Time after which the receiver ends an `endless` reply, so that senders need not wait for their timeout. */
 const maxEndlessBodyMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
@@ -107,19 +109,19 @@ function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
   return keepConnectionOpen({ kind: "endless", status, leftMs: null }, context);
 }
 
-/**
- * `clockOffsetMs`: how far the target's test clock has been advanced. `maxClockOffsetMs` includes an advance that is
- * still in progress.
- */
+/** The times that the receiver records with each delivery. */
 export interface ReceiverClock {
+  /** Returns the real time in milliseconds, e.g. since the start of the run. */
   readonly now: () => number;
+  /** Returns how far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
+  /** Like `clockOffsetMs`, but includes an advance that is still in progress. */
   readonly maxClockOffsetMs: () => number;
 }
 
 export interface IgnoredCounts {
   unknown: number;
-  /** Requests that are not deliveries, such as a GET that tests whether the address exists. */
+  /** Requests that are not deliveries: a GET, HEAD or OPTIONS that tests whether the address exists. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;
@@ -131,10 +133,13 @@ interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries that an earlier receiver got. New delivery ids continue from this number. */
+  /** Number of deliveries before the receiver was resumed; otherwise 0. New delivery ids continue from this number. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the response if `token` belongs to the harness's own test request; otherwise `undefined`. */
+  /**
+   * Returns the response to the receiver's own request to its public URL, if `token` is the token of that request;
+   * otherwise `undefined`.
+   */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
@@ -142,7 +147,8 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Some HTTP clients retry automatically on a reused connection. That would look like a webhook retry.
+    // Closes the connection after the response. On a reused connection, some HTTP clients retry automatically, which
+    // would look like a webhook retry.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -180,7 +186,7 @@ async function receiveDelivery(
   if (countOnly()) {
     connections.mark(socket, "rejected");
     await skipBody(incoming);
-    // A failure would make a conforming sender repeat the event, and so add to the flood.
+    // Replies with success, because a failure would make the sender retry, and so add to the flood of deliveries.
     return connections.reject(socket, () => response.writeHead(204).end());
   }
   connections.mark(socket, "incomplete");
@@ -227,8 +233,8 @@ const receivedDelivery = (
 });
 
 /**
- * Computes the hexadecimal HMAC-SHA256 of a body that arrives in pieces. Source: "Delivery security and policy", item
- * 1.
+ * Computes the hexadecimal HMAC-SHA256 of a body that arrives in pieces. Source: Events, "Delivery security and
+ * policy", item 1.
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
@@ -242,10 +248,10 @@ interface ReceivedBody {
 }
 
 export const maxBodyBytes = 2 * 1024 * 1024;
-/** Maximum number of bytes to read of a delivery that is only counted. */
+/** Maximum number of bytes to read of the body of a delivery that is only counted. */
 const maxSkippedBytes = 64 * 1024;
 
-/** Waits until a body has ended, or is longer than `maxSkippedBytes`. Stores nothing. */
+/** Reads a body without storing it. Resolves when the body has ended, or is longer than `maxSkippedBytes`. */
 function skipBody(incoming: IncomingMessage): Promise<void> {
   let bytes = 0;
   return new Promise((resolve) => {

@@ -70,7 +70,7 @@ export function openServer(requestDeadlineMs: number): Server {
   });
 }
 
-/** Maximum number of connections that wait until Node accepts them. Linux allows 4096. */
+/** Maximum number of connections that wait until Node accepts them. 4096 is the maximum on Linux by default. */
 const maxPendingConnections = 4096;
 
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
@@ -91,17 +91,20 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const reachabilityDeadlineMs = 5000;
-/** Stops reading a response after about this many characters. A longer response cannot come from the receiver. */
+/**
+ * Maximum length of a response to read. The receiver's own response is much shorter, so a longer one is from another
+ * server.
+ */
 const maxResponseBytes = 4096;
 
 /**
- * Returns why a request to the public URL does not reach the receiver. Returns `null` if the response has the text
- * `wanted`.
+ * Sends a request to the public URL, and returns why the request did not reach the receiver. Returns `null` if the
+ * response is the text `expected`.
  */
 export async function describeUnreachable(
   publicUrl: string,
   url: string,
-  wanted: string,
+  expected: string,
   network: Network,
 ): Promise<string | null> {
   const dispatchers = openDispatchers(withoutEnvironmentProxy(network), {
@@ -118,7 +121,7 @@ export async function describeUnreachable(
       text += String(piece);
       if (text.length > maxResponseBytes) break;
     }
-    if (statusCode === 200 && text === wanted) return null;
+    if (statusCode === 200 && text === expected) return null;
     return unreachableMessage(publicUrl, `something else answered ${statusCode}`);
   } catch (error) {
     const isOverdue = error instanceof Error && error.name === "TimeoutError";
@@ -129,20 +132,25 @@ export async function describeUnreachable(
   }
 }
 
-/** A proxy from environment variables cannot reach a receiver on this machine. */
+/** Removes a proxy that is set by environment variables, because that proxy cannot reach a receiver on this machine. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 
 const unreachableMessage = (publicUrl: string, why: string): string =>
   `\`webhooks.publicUrl\` ${publicUrl} does not lead to the receiver: ${why}. Look whether the tunnel forwards to the address under \`webhooks.listen\`.`;
 
-/** `silent`: no request head has arrived. `incomplete`: a head has arrived, but not the whole body. */
+/**
+ * State of a connection to the receiver. `silent`: no request head has arrived. `incomplete`: the head has arrived, but
+ * not the whole body.
+ */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/** Limits the number of a receiver's open connections. */
+/** The open connections of a receiver. Their number is limited. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as `rejected`. After a short delay, calls `refuse`, which must close the connection. */
+  /**
+   * Marks a connection as `rejected`. After a short delay, calls `refuse`, which must respond or close the connection.
+   */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   readonly refusedCount: () => number;
 }
@@ -153,13 +161,21 @@ export const maxConnections = 2500;
 const reservedFiles = 192;
 const minConnections = 32;
 
-/** Returns how many connections this process can keep open. Beyond that, Node would silently close new ones. */
+/**
+ * Returns how many connections this process can keep open. Beyond that number, Node would silently close new
+ * connections.
+ */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
-/** If a connection brings no delivery within this time, it will probably never bring one. */
+/**
+ * Time within which most connections bring a delivery. An older connection without a delivery will probably never bring
+ * one.
+ */
 const usualDeliveryMs = 1000;
-/** The order in which connections are closed to make room. Each entry skips connections younger than `minAgeMs`. */
+/**
+ * The order in which connections are closed if too many are open. Each entry skips connections younger than `minAgeMs`.
+ */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -169,12 +185,15 @@ const closingOrder = [
 ] as const;
 
 /**
- * Slows down a flood of connections. A rejection waits this many ms for each rejected connection that is still open.
+ * Delay of a rejection for each rejected connection that is still open. The delay slows down a flood of connections.
  */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits a server's open connections. If there are too many, closes one that will probably bring no delivery. */
+/**
+ * Limits a server's open connections. If too many are open, closes the connection that is least likely to bring a
+ * delivery.
+ */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
@@ -184,39 +203,39 @@ export function limitConnections(server: Server, now = () => performance.now()):
   >;
   let refused = 0;
 
-  const forget = (connection: Duplex): void => {
+  const remove = (connection: Duplex): void => {
     const state = states.get(connection);
     if (state !== undefined) sinceMs[state].delete(connection);
     states.delete(connection);
   };
-  const place = (connection: Duplex, state: ConnectionState): void => {
-    forget(connection);
+  const setState = (connection: Duplex, state: ConnectionState): void => {
+    remove(connection);
     states.set(connection, state);
     sinceMs[state].set(connection, now());
   };
   const mark = (connection: Duplex, state: ConnectionState): void => {
-    if (states.has(connection)) place(connection, state);
+    if (states.has(connection)) setState(connection, state);
   };
-  const makeRoom = (): void => {
+  const closeOne = (): void => {
     const nowMs = now();
     for (const { state, minAgeMs } of closingOrder) {
       const [oldest] = sinceMs[state];
       if (oldest === undefined) continue;
-      const [connection, fromMs] = oldest;
-      if (nowMs - fromMs < minAgeMs) continue;
+      const [connection, stateSinceMs] = oldest;
+      if (nowMs - stateSinceMs < minAgeMs) continue;
       if (state === "incomplete" || (state === "silent" && minAgeMs === 0)) refused += 1;
-      forget(connection);
+      remove(connection);
       connection.destroy();
       return;
     }
   };
 
   server.on("connection", (connection) => {
-    place(connection, "silent");
-    connection.on("close", () => forget(connection));
-    if (states.size > max) makeRoom();
+    setState(connection, "silent");
+    connection.on("close", () => remove(connection));
+    if (states.size > max) closeOne();
   });
-  // Node emits `error` on the server for each connection that it could not accept.
+  // Node emits `error` on the server for each connection that Node could not accept.
   server.on("error", () => void (refused += 1));
 
   return {

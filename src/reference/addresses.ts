@@ -35,7 +35,7 @@ function addRange(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // An IPv4-mapped IPv6 range has 96 more prefix bits than its IPv4 range.
+  // An IPv4-mapped IPv6 range has 96 more prefix bits than its IPv4 range: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 
@@ -50,14 +50,15 @@ export interface ForwardedAddresses {
 }
 
 /**
- * Returns the last hop that is not a trusted proxy: earlier hops may be forged. Source: RFC 7239, sections 4 and 5.2.
+ * Returns the client's address: the last hop that is not a trusted proxy. Earlier hops may be forged. Source: RFC 7239,
+ * sections 4 and 5.2.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a trusted proxy sends no valid client address, the proxy's own address is used.
+    // If a trusted proxy names no valid address, the proxy's own address counts as the client's.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }

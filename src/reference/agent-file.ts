@@ -5,8 +5,8 @@ import { isReservedHeader } from "./behaviour/deliveries.ts";
 import { eventSelectors } from "./behaviour/webhooks.ts";
 
 /**
- * Schema of a string for which `holds` returns `true`. The error message ends with `allowed`, e.g. "it must be an http
- * URL".
+ * Creates the schema of a string for which `holds` returns `true`. The error message ends with `allowed`, e.g. "it must
+ * be an http or https URL".
  */
 const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
@@ -14,7 +14,10 @@ const anyText = z.string("a string");
 const filledText = checkedText("a string that is not empty", (value) => value !== "");
 
 const zonelessTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/** Whether a text is a valid time without a zone. `Date.parse` alone would accept 30 February. */
+/**
+ * Whether a text is a valid time without a zone, such as `2026-01-05T08:00:00`. `Date.parse` alone would accept 30
+ * February.
+ */
 function isZonelessTime(value: string): boolean {
   const ms = zonelessTime.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
@@ -27,8 +30,8 @@ const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
 /**
- * Marks messages that follow the field's name directly, e.g. "FIELD would not be sent". Other messages follow "FIELD is
- * 5; it must be".
+ * Marks an error message that follows directly after the field's name, e.g. "FIELD would not be sent". All other
+ * messages follow after "FIELD is 5; it must be".
  */
 const wholePredicate = { isWholePredicate: true };
 
@@ -114,7 +117,7 @@ const agentFileSchema = z
     description: file.description ?? null,
     template: file.template ?? null,
     createdAt: file.created_at ?? null,
-    /** `null`: the file has no id, so the server must make one. */
+    /** Id of the agent. `null` if the file has no id, so that the server must make an id. */
     agentId: file.agent_id ?? null,
     templateSource: {
       repoUrl: file.template_source.repo_url ?? null,
@@ -130,7 +133,7 @@ const agentFileSchema = z
 
 export type AgentFile = Readonly<z.output<typeof agentFileSchema>>;
 
-export type AgentFileResult =
+type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 

@@ -1,6 +1,6 @@
 import type { HealthStatus } from "../spec/events-and-errors.ts";
 
-/** How an agent fails. `afterChunks`: number of chunks that a stream sends before the failure. */
+/** The way in which an agent fails. `afterChunks` is the number of chunks that a stream sends before the failure. */
 export type Failure =
   | { readonly kind: "none" }
   | { readonly kind: "crash"; readonly afterChunks: number }
@@ -20,7 +20,7 @@ export interface Entrypoint {
   readonly tag: string;
 }
 
-/** The settings with which an agent runs. Source: Limits, Scope of limits 4. */
+/** The settings with which the server runs an agent. Source: Limits, Scope of limits 4. */
 export interface Deployment {
   readonly id: string;
   readonly timeoutMs: number;
@@ -158,7 +158,7 @@ function withDeployment(agent: Agent): Agent {
   return { ...agent, name: agent.id, deployment: { ...agent.deployment, id: `dep_${agent.id}` } };
 }
 
-/** The id of an agent that a run of the suites deploys and removes again. */
+/** Id of the agent that a run of the suites deploys and later removes. */
 export const newAgentId = "newcomer";
 
 export const agentsByRole = {

@@ -43,7 +43,7 @@ export const allFaults: readonly Patch[] = [
   ...concurrencyFaults,
 ];
 
-/** The faults that a usual run must detect. The other faults need a load run. */
+/** The faults that a run of the suites must detect. Only a load run detects the other faults. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
 export const allVariants: readonly Patch[] = [

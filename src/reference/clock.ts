@@ -11,11 +11,14 @@ export interface Clock {
 }
 
 export interface VirtualClock extends Clock {
-  /** Moves the clock forward by `ms` and runs all due timers. Awaits `settled` before each timer. */
+  /**
+   * Moves the clock forward by `ms` and runs all due timers. Before each timer, waits for `settled()`, e.g. until all
+   * sent deliveries have a response.
+   */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** Start time of a virtual clock. Like most real start times, it is not the start of a minute. */
+/** Start time of a virtual clock: not the start of a minute, because real servers do not start then either. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** Creates a clock with the machine's time. Its timers do not keep the process alive. */
@@ -30,7 +33,7 @@ export function systemClock(): Clock {
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
   const dueMs = new Map<Timer, number>();
-  const step = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
+  const runUntil = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
     for (;;) {
       await settled();
       const next = Math.min(...dueMs.values());
@@ -38,7 +41,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
       await clock.tickAsync(next - clock.now);
     }
   };
-  let moving = Promise.resolve();
+  let lastAdvance = Promise.resolve();
   return {
     now: () => clock.now,
     setTimeout: (run, ms) => {
@@ -47,8 +50,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers uses whole milliseconds. For a timer set in another timer's callback, fake-timers uses at least 1
-      // ms.
+      // fake-timers truncates delays to whole milliseconds, and extends 0 ms to 1 ms within a timer's callback.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -57,8 +59,8 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
       clock.clearTimeout(timer as ReturnType<typeof clock.setTimeout>);
     },
     advance: (ms, settled = () => Promise.resolve()) => {
-      moving = moving.catch(() => {}).then(() => step(clock.now + ms, settled));
-      return moving;
+      lastAdvance = lastAdvance.catch(() => {}).then(() => runUntil(clock.now + ms, settled));
+      return lastAdvance;
     },
   };
 }
@@ -67,7 +69,7 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
-export interface AcceleratedClock extends Clock {
+interface AcceleratedClock extends Clock {
   /** Sets the speed relative to the machine's clock. Timers that are already set keep their real duration. */
   setSpeed(speed: number): void;
   /** Moves the clock to the beginning of the next hour. Timers that are already set keep their real duration. */
@@ -77,12 +79,12 @@ export interface AcceleratedClock extends Clock {
 export function acceleratedClock(speed: number): AcceleratedClock {
   const real = systemClock();
   let rate = assertSpeed(speed);
-  let sinceMs = real.now();
-  let since = performance.now();
-  const exactNow = (): number => sinceMs + (performance.now() - since) * rate;
+  let startMs = real.now();
+  let realStartMs = performance.now();
+  const exactNow = (): number => startMs + (performance.now() - realStartMs) * rate;
   const restartAt = (ms: number): void => {
-    sinceMs = ms;
-    since = performance.now();
+    startMs = ms;
+    realStartMs = performance.now();
   };
   return {
     now: () => Math.floor(exactNow()),

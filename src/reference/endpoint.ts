@@ -20,7 +20,10 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/** Whether only this server has the endpoint. Such endpoints need no key and have no limits. */
+/**
+ * Whether the endpoint is an addition of the reference server, such as its test control. These endpoints need no key
+ * and have no limits.
+ */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

@@ -1,8 +1,8 @@
 import type { ClauseId } from "../spec/clauses.ts";
 
 /** An open question of the document, with this server's choice and the variants that choose differently. */
-export interface Gap {
-  /** Clauses whose checks show how a target answers the open question. Empty if no check shows this. */
+interface Gap {
+  /** Clauses whose checks show a target's choice. Empty if no check shows the choice. */
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;

@@ -9,19 +9,17 @@ export const referenceTiers: TierTable = {
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
 };
 
-/**
- * Restrictions of an API key. `tokensUsedBefore` counts the tokens spent before the server starts. Source: Resources,
- * "API key".
- */
+/** Restrictions of an API key. Source: Resources, "API key". */
 export interface KeyTraits {
   /**
-   * Seconds until the key expires; `null` for never. Counted from the server's start or, if the key is issued later,
-   * from then.
+   * Seconds from the issue of the key until it expires; `null` if the key never expires. The first keys are issued at
+   * the server's start.
    */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   readonly agents: readonly string[] | null;
   readonly allowedIps: readonly string[] | null;
+  /** Tokens of the month that the key has used before the server starts. */
   readonly tokensUsedBefore: number;
 }
 
@@ -48,7 +46,7 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
 /** Tokens that the `quota` key has left at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
-/** Texts of the standard keys: as long and as random as real keys. */
+/** Fixed texts of the standard keys, as long and as random as real keys. */
 const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
   free: "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
   pro: "pro_8pZr5HdW0gUf2xNa7KqEj4Vm",
@@ -92,15 +90,19 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
+export function keyRing(
+  initialKeys: readonly ReferenceKey[],
+  keyText: (text: string) => string,
+  startMs: number,
+): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;
   const add = (plain: ReferenceKey, atMs: number) => {
-    const key = { ...plain, key: write(plain.key) };
+    const key = { ...plain, key: keyText(plain.key) };
     byText.set(key.key, issued(key, atMs));
     return key;
   };
-  for (const key of first) add(key, startMs);
+  for (const key of initialKeys) add(key, startMs);
   return {
     get keys() {
       return [...byText.values()].map(({ key }) => key);

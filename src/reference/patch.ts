@@ -16,7 +16,10 @@ import { standardDeliveries } from "./behaviour/deliveries.ts";
 import { standardInvoke, standardStream } from "./behaviour/execution.ts";
 import { standardLimits } from "./behaviour/limits.ts";
 
-/** All decisions of the server, such as the status of an error. Faults and variants replace single functions. */
+/**
+ * The reference server's standard behaviour: a function for each decision, such as the status of an error. Faults and
+ * variants replace single functions.
+ */
 export const standardBehaviour = {
   ...standardDeliveries,
   ...standardWebhooks,
@@ -46,7 +49,7 @@ export interface Patch {
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** `suites`: a usual run detects the patch. `load`: only a load run detects it. */
+  /** `suites`: a run of the suites detects the patch. `load`: only a load run detects the patch. */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -92,7 +95,10 @@ export const always =
   <D extends keyof Behaviour>(decision: D, value: Result<D>): Override =>
   () => ({ [decision]: () => value });
 
-/** Creates an override that edits a decision's result. `edit` gets the result and the decision's arguments. */
+/**
+ * Creates an override that edits the result of the behaviour function `decision`. `edit` gets the result and the
+ * arguments of that function.
+ */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -101,7 +107,7 @@ export const overrideResult =
     return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
 
-/** Like `overrideResult`, but `edit` also gets the number of the call, from 1. */
+/** Like `overrideResult`, but `edit` also gets the number of the call of `decision`, from 1. */
 export const overrideByCount =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, count: number, ...args: Arguments<D>) => Result<D>): Override =>
@@ -111,7 +117,7 @@ export const overrideByCount =
   };
 
 /**
- * Creates an override whose functions can call `last()`. `last()` returns the arguments of the latest call of
+ * Creates an override whose functions can call `last()` for the arguments of the latest call of the behaviour function
  * `decision`.
  */
 export const withLast =
@@ -127,7 +133,7 @@ export const withLast =
     return { ...changes, [decision]: remember };
   };
 
-/** Makes an override whose functions can call `path()` for the path of the current request. */
+/** Creates an override whose functions can call `path()` for the path of the current request. */
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
@@ -135,7 +141,10 @@ type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/** Edits the JSON value that the server's function `decision` returns. `when` selects the calls to edit. */
+/**
+ * Creates overrides that edit the JSON value which the behaviour function `decision` returns. `when` selects the calls
+ * to edit.
+ */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>
@@ -184,7 +193,7 @@ export function withoutRateHeaders(
   );
 }
 
-/** Replaces the limiters of a tier by those that `create` makes for its hour and minute. */
+/** Replaces the limiters of each tier by the limiters that `create` makes from the tier's hour and minute. */
 export const withLimiters =
   (create: (sizes: ReturnType<typeof windowsOf>, limits: TierLimits) => readonly Limiter[]): Override =>
   () => ({ limiters: (limits) => create(windowsOf(limits), limits) });
@@ -192,22 +201,28 @@ export const withLimiters =
 export const reportOnly = (name: WindowName): Override =>
   overrideResult("advertisedWindow")((usual, windows) => windows.find(({ window }) => window === name) ?? usual);
 
-/** Gives error responses the body of `formB`, changed by `edit`. Form B is one of the document's two error formats. */
+/** Gives error responses a body in form B, changed by `edit`. Form B is one of the document's two error formats. */
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-/** Decides what a key may do as if the key had these traits, for the requests that `matches` selects. */
+/** Makes the server permit what a key with these traits may do. Applies only to the requests that `matches` selects. */
 export const withKeyTraitsIf =
   (traits: Partial<KeyTraits>, matches: (request: AccessRequest, key: ReferenceKey) => boolean): Override =>
   (base) => ({
     permits: (key, request) => base.permits(matches(request, key) ? { ...key, ...traits } : key, request),
   });
 
-/** Like `withKeyTraitsIf`, for these endpoints, or for all if none is given. */
+/**
+ * Makes the server permit what a key with these traits may do. Applies to these endpoints; to all endpoints if none is
+ * given.
+ */
 export const withKeyTraits = (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
   withKeyTraitsIf(traits, ({ endpoint }) => endpoints.length === 0 || endpoints.includes(endpoint));
 
-/** Treats a request as if it had the key that `choose` returns. */
+/**
+ * Makes the server accept a request with the key that `choose` returns. If `choose` returns `undefined`, nothing
+ * changes.
+ */
 export const letIn = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>
@@ -220,12 +235,12 @@ export const namedKey = (credentials: Credentials, ring: KeyRing): IssuedKey | u
   credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
 
 export const acceptExpiredKeys = (
-  isMeant: (key: KeyTraits) => boolean,
-  where: (endpoint: Endpoint) => boolean = () => true,
+  matchesKey: (key: KeyTraits) => boolean,
+  matchesEndpoint: (endpoint: Endpoint) => boolean = () => true,
 ): Override =>
   letIn((credentials, ring, endpoint) => {
     const key = namedKey(credentials, ring)?.key;
-    return key !== undefined && isMeant(key) && where(endpoint) ? key : undefined;
+    return key !== undefined && matchesKey(key) && matchesEndpoint(endpoint) ? key : undefined;
   });
 
 export const wasIssuedExpired = ({ expiresInSeconds }: KeyTraits): boolean => expiresInSeconds === 0;

@@ -30,8 +30,7 @@ import { latestInstantMs, memoryStore } from "./webhooks/store.ts";
 
 export type { RequestLine } from "./server/app.ts";
 export type { Patch } from "./patch.ts";
-export type { KeyTraits, ReferenceKey } from "./keys.ts";
-export type { TierTable } from "./keys.ts";
+export type { KeyTraits, ReferenceKey, TierTable } from "./keys.ts";
 export { maxAgentFileBytes, readAgentFile, type AgentFile } from "./agent-file.ts";
 export { agentIdFromName } from "./server/deployments.ts";
 export { systemClock, virtualClock, type Clock } from "./clock.ts";
@@ -59,9 +58,8 @@ export interface ReferenceOptions {
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**
-   * The place where the webhook receivers run. A virtual clock waits longer for responses with `anywhere` than with
-   * `in-process`.
-   * Default: `anywhere`.
+   * The place where the webhook receivers run. A virtual clock waits longer for responses of receivers `anywhere` than
+   * for receivers `in-process`. Default: `anywhere`.
    */
   readonly receivers?: ReceiverLocation;
   readonly onRequest?: (line: RequestLine) => void;
@@ -71,7 +69,7 @@ export interface ReferenceOptions {
 const undocumentedPaths = {
   batch: "/agents/{agent_id}/batch",
   operation: "/agents/{agent_id}/operations",
-  /** Path that executes an agent, relative to the server's origin. */
+  /** Path that executes an agent. It is relative to the server's origin; the other paths are relative to `/v1`. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;
 
@@ -83,7 +81,7 @@ export interface Reference {
   readonly signingSecret: string;
   advance(ms: number): Promise<void>;
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Random id of this start of the server. A run notices a restart by the new id. */
+  /** Random id of this start of the server. A run of the harness notices a restart by the changed id. */
   readonly startId: string;
   readonly startedMs: number;
   readonly auth: "keys" | "none";
@@ -113,7 +111,8 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
-  // Sets a virtual clock to the latest time in the stored state.
+  // Advances a virtual clock to the latest time in the stored state, so that time does not go backwards after a
+  // restart.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
   const { auth = "keys" } = options;

@@ -7,7 +7,7 @@ export interface Alert {
   readonly id: string;
   readonly owner: string;
   readonly type: string;
-  /** The percentage of used requests, from 0 to 100, at which the server sends the alert. */
+  /** Percentage of used requests at which the server sends the alert, from 0 to 100. */
   readonly threshold: number;
   readonly webhookUrl: string;
   readonly createdMs: number;
@@ -18,9 +18,9 @@ export interface UsageChange {
   readonly after: WindowStatus;
 }
 
-export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
+type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
-/** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
+/** The reference server's standard behaviour for usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
   validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
@@ -46,7 +46,7 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** Returns the rate-limit window whose usage triggers usage alerts. */
+  /** Returns the name of the rate-limit window whose usage triggers alerts. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,

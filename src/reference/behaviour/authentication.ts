@@ -10,7 +10,7 @@ export type Credentials =
   | { readonly kind: "malformed" }
   | { readonly kind: "bearer"; readonly scheme: string; readonly text: string };
 
-export type Identity =
+type Identity =
   | { readonly kind: "known"; readonly key: ReferenceKey }
   | { readonly kind: "unauthenticated"; readonly cause: ErrorCause };
 
@@ -21,7 +21,9 @@ export interface AccessRequest {
   readonly isSigned: boolean;
 }
 
-/** A request's signature, and the parts of the request that it covers. Absent headers are empty strings. */
+/**
+ * A request's signature, and the parts of the request that the signature covers. An absent header is an empty string.
+ */
 export interface SignedRequest {
   readonly method: string;
   readonly path: string;
@@ -30,7 +32,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-// Matches `Bearer KEY` in any letter case. Source: RFC 9110, sections 11.1 and 11.4.
+// Matches `Bearer KEY`, with the scheme `Bearer` in any letter case. Source: RFC 9110, sections 11.1 and 11.4.
 const bearerPattern = /^(bearer) +(\S+) *$/i;
 
 /** Maximum difference between the timestamp of a signature and the server's clock, in either direction. */
@@ -46,13 +48,17 @@ export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** The server's decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
+/**
+ * The reference server's standard behaviour for API keys and signatures. Source: Authentication 1 to 4; Resources, "API
+ * key".
+ */
 export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
-  /** Returns the text of a new key. `text` is the default, such as `ah_free_4mJ9`. */
+  /** Returns the text of a new key. Faults change the usual `text`, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
   /**
-   * Returns `Bearer KEY` if a fault accepts a key outside `Authorization`, e.g. in a cookie. Default: an empty string.
+   * Returns `Bearer KEY` if the key is outside the `Authorization` header, e.g. in a cookie. Only faults do this; the
+   * standard result is empty.
    */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
@@ -74,9 +80,9 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** Returns the account that a request is counted for, by default the text of the key. */
+  /** Returns the name of the account against which a request counts. By default, the name is the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** By default, a request with an invalid key counts against no valid key. A fault overrides this. */
+  /** Returns the valid key against which a request with an invalid key counts. By default none: `null`. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>

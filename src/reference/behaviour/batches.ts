@@ -10,7 +10,7 @@ export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
 
-/** A batch that the server processes after it has responded. Times are Unix milliseconds. */
+/** A batch, or a single entry, that the server processes after its response. Times are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
   readonly owner: string;
@@ -25,7 +25,7 @@ export interface AsyncOperation {
 
 const maxBatchEntries = 100;
 
-/** The server's decisions about batches and operations. Source: Endpoints 10 and 11. */
+/** The reference server's standard behaviour for batches and operations. Source: Endpoints 10 and 11. */
 export const standardBatches = {
   validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
@@ -57,9 +57,9 @@ export const standardBatches = {
     progress: { completed: results.length, total },
     ...(endedMs === null ? {} : { results: results.map(resultBody) }),
   }),
-  /** Delay between the response and the start of the batch's first entry, in ms of the server's clock. */
+  /** Returns the delay between the response and the start of a batch's first entry, in ms of the server's clock. */
   pendingMs: (): number => 250,
-  /** Time that the server adds to the agent's own time for each entry of a batch, in ms of the server's clock. */
+  /** Returns the delay after each entry of a batch, in ms of the server's clock. The agent's own time comes on top. */
   entryMs: (): number => 250,
 };
 

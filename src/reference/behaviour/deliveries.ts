@@ -34,7 +34,8 @@ export interface WebhookBacklog {
 }
 
 /**
- * Published addresses from which the server sends deliveries. Source: Events, "Delivery security and policy", item 2.
+ * Addresses that a server on loopback publishes as the sources of its deliveries. Source: Events, "Delivery security
+ * and policy", item 2.
  */
 export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 
@@ -52,10 +53,12 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   headerNames.deliverySignature.toLowerCase(),
 ]);
 
-/** Whether the connection or this server sets the header. A webhook's custom value for the header is not sent. */
+/**
+ * Whether this server or its HTTP connection sets the header. If so, a webhook's own value for the header is not sent.
+ */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
-/** The server's decisions about webhook deliveries. Source: Events, "Webhook events". */
+/** The reference server's standard behaviour for webhook deliveries. Source: Events, "Webhook events". */
 export const standardDeliveries = {
   selectsType: (events: readonly string[], type: string): boolean =>
     events.some((event) => selectsEventType(event, type)),

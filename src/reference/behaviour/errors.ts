@@ -39,11 +39,11 @@ const statusAndCodeByCause = {
   timeout: { status: 500, code: "AGENT_TIMEOUT" },
 } as const satisfies Record<string, StatusAndCode>;
 
-/** The causes of errors. Each has a status and an error code. */
+/** Cause of an error response. Each cause has a status and an error code. */
 export type ErrorCause = keyof typeof statusAndCodeByCause;
 
 /** The details in an error body, such as the invalid field. Source: Errors, "Error bodies". */
-export type ErrorDetail =
+type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }
   | {
@@ -74,7 +74,10 @@ export interface ErrorBodyInput extends ApiError {
   readonly code: string;
 }
 
-/** The server's decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
+/**
+ * The reference server's standard behaviour for errors. Source: Errors, "Status codes", "Error bodies" and "Error
+ * codes".
+ */
 export const standardErrors = {
   errorStatus: (cause: ErrorCause, _endpoint: Endpoint): number => statusAndCodeByCause[cause].status,
   errorCode: (cause: ErrorCause, _endpoint: Endpoint): string => statusAndCodeByCause[cause].code,
@@ -82,22 +85,25 @@ export const standardErrors = {
   retryAfterHeader: (_retryAfterSeconds: number): string | null => null,
 };
 
-/** Makes form A: `{ error: { code, message, status, retry_after } }`. Source: Errors, "Error bodies". */
-export function formA({ code, message, status, detail }: ErrorBodyInput): object {
+/**
+ * Creates an error body in form A: `{ error: { code, message, status, retry_after } }`. Source: Errors, "Error bodies".
+ */
+export function formA({ code, message, status, detail }: ErrorBodyInput): { readonly error: object } {
   return {
     error: { code, message, status, ...(detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {}) },
   };
 }
 
-/** Makes form B: `{ status: "error", error: { code, message, details } }`. Source: Errors, "Error bodies". */
+/**
+ * Creates an error body in form B: `{ status: "error", error: { code, message, details } }`. Source: Errors, "Error
+ * bodies".
+ */
 export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
 export function bothForms(input: ErrorBodyInput): object {
-  const { code, message, status, detail } = input;
-  const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};
-  return { status: "error", error: { code, message, status, ...retry, details: detailsOf(detail) } };
+  return { status: "error", error: { ...formA(input).error, details: detailsOf(input.detail) } };
 }
 
 export function detailsOf(detail: ErrorDetail): object {

@@ -11,7 +11,7 @@ export interface SchemaViolation {
   readonly message: string;
 }
 
-/** Number of tokens of one execution. Each word counts as a token. */
+/** Numbers of tokens that one execution of an agent has used. Each word counts as a token. */
 export interface TokenUsage {
   readonly prompt: number;
   readonly completion: number;
@@ -33,8 +33,8 @@ export interface ConversationInput {
 }
 
 /**
- * How the server handles invokes. Some of the functions, such as `validateBody`, also handle streams. Source: Endpoints
- * 1.
+ * The reference server's standard behaviour for invokes. Some functions, such as `validateBody`, also apply to streams.
+ * Source: Endpoints 1.
  */
 export const standardInvoke = {
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
@@ -52,7 +52,9 @@ export const standardInvoke = {
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  /** Requests with the same conversation key continue one conversation. */
+  /**
+   * Returns an identifier of the request's conversation. Requests with the same identifier continue one conversation.
+   */
   conversationKey: ({ account, agent, session }: ConversationInput): string =>
     JSON.stringify([account, agent, session]),
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,
@@ -117,7 +119,7 @@ export type EventStep = Extract<StreamStep, { kind: "start" | "chunk" | "done" |
 
 export type StreamBytes = string | Uint8Array;
 
-/** The server's decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
+/** The reference server's standard behaviour for streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
 export const standardStream = {
   splitText: (text: string, chunkSize: number | null): readonly string[] =>
     chunkSize === null ? wordsOf(text) : slicesOf(text, chunkSize),

@@ -13,7 +13,7 @@ export interface HealthInput {
   readonly lastRequestMs: number | null;
 }
 
-/** The page to send: its number from 1, and its size from 1 to 100. */
+/** The page of the list to send: `page` is its number, from 1; `limit` is its maximum size, from 1 to 100. */
 export interface EffectivePage {
   readonly page: number;
   readonly limit: number;
@@ -39,7 +39,7 @@ const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unh
 
 const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
 
-/** The server's decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
+/** The reference server's standard behaviour for health, the list of agents, and usage. Source: Endpoints 3 to 5. */
 export const standardHealthListUsage = {
   healthBody: ({ agent, version, uptimeMs, lastRequestMs }: HealthInput): unknown => ({
     status: agent.health,
@@ -55,7 +55,7 @@ export const standardHealthListUsage = {
   }),
   /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page number and page size to use. Replaces an invalid value by the nearest valid value. */
+  /** Returns the page to send. Replaces an invalid number or size by the nearest valid value. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
@@ -102,7 +102,7 @@ export interface KeyUsageInput extends UsageInput {
   readonly expiresAtMs: number | null;
 }
 
-/** Builds the reference server's response bodies for key usage and agent details. Source: Endpoints 9 and 12. */
+/** The reference server's standard response bodies for agent details and key usage. Source: Endpoints 9 and 12. */
 export const standardDetails = {
   agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),

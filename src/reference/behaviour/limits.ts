@@ -6,12 +6,15 @@ import { fixedWindow, windowsOf, type Limiter, type WindowStatus } from "../limi
 import type { Header, HeadInput } from "./transport.ts";
 import { type Endpoint, isServerOwn, runsAgent } from "../endpoint.ts";
 
-/** `head`: status and headers are sent. `end`: the response has ended. `left`: the client has disconnected. */
+/**
+ * Event of a response. `head`: status and headers are sent. `end`: the response has ended. `left`: the client has
+ * disconnected.
+ */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
 
-/** The server's decisions about limits. Source: Limits. */
+/** The reference server's standard behaviour for limits. Source: Limits. */
 export const standardLimits = {
   limiters: (limits: TierLimits): readonly Limiter[] => {
     const { hour, minute } = windowsOf(limits);
@@ -21,7 +24,7 @@ export const standardLimits = {
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
-  /** Whether invoke and stream check the agent and the body before the limits. */
+  /** Whether invoke and stream report errors of the agent and the body before errors of the limits. */
   reportsLimitErrorsLast: (): boolean => false,
   takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
@@ -29,14 +32,14 @@ export const standardLimits = {
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a request stays counted once its status is known. */
+  /** Whether a request still counts against the limits once the status of its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** Number of requests to subtract from the count if `remainsCounted` is `false`. */
+  /** Returns the number of requests to subtract from the count if `remainsCounted` returns `false`. */
   refundedRequests: (): number => 1,
   isInUsage: (_head: HeadInput): boolean => true,
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** How many ms after the event the concurrency slot becomes free, on the server's clock. */
+  /** Returns the delay from the event until the concurrency slot is free, in ms of the server's clock. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>

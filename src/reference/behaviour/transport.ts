@@ -16,8 +16,8 @@ export interface EncodedBody {
 const creatingEndpoints: ReadonlySet<Endpoint> = new Set(["createWebhook", "createAlert", "batch", "startOperation"]);
 
 /**
- * HTTP behaviour of the reference server, such as media types and status codes. Source: Endpoints, "Common request
- * rules".
+ * The reference server's standard HTTP behaviour, such as media types and status codes. Source: Endpoints, "Common
+ * request rules".
  */
 export const standardTransport = {
   contentType: (kind: "json" | "events", _head: HeadInput): string =>
@@ -26,7 +26,7 @@ export const standardTransport = {
   finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
-  /** Number of event-loop turns to wait before making a response. */
+  /** Returns the number of event-loop turns to wait before a response. */
   turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
   responseDelayMs: (_head: { readonly endpoint: Endpoint; readonly isLimited: boolean }): number => 0,
   acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>

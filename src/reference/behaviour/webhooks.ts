@@ -35,7 +35,10 @@ export const eventTypeByStage = {
   timeout: "agent.timeout",
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
-/** The server's decisions about webhooks. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+/**
+ * The reference server's standard behaviour for webhooks. Source: Endpoints 6 and 7; Resources, "Webhook metrics";
+ * Events.
+ */
 export const standardWebhooks = {
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);

@@ -27,7 +27,7 @@ const acceptWrongKeys = (where: Endpoint): Override =>
 
 const anyScheme = /^(\S+) +(\S+) *$/;
 
-/** Treats an unknown key as the first known key for which `resembles` returns true. */
+/** Makes the server treat an unknown key as the first known key for which `resembles` returns `true`. */
 export const acceptSimilar =
   (resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override =>
   (base) => ({
@@ -41,7 +41,10 @@ export const acceptSimilar =
 
 export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
 
-/** Treats an invalid key as the key of the previous request for the same path, like a faulty cache. */
+/**
+ * Makes the server accept an invalid key if the previous request, for the same path, had a valid key. A faulty cache
+ * does this.
+ */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
     let last: { readonly path: string; readonly key: ReferenceKey } | null = null;

@@ -12,11 +12,14 @@ import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 import type { Account } from "../limits/account.ts";
 
-/** Duration of a slow store's write, in event-loop turns: about 1 or 2 ms on an idle machine. */
+/**
+ * Delay until a token count is written, as in a slow database, in event-loop turns. 300 turns take 1 or 2 ms on an idle
+ * machine.
+ */
 const slowWriteTurns = 300;
 /**
- * Delay until a limiter writes its count, in event-loop turns. Until then, the limiter admits a whole burst by the old
- * count.
+ * Delay until a limiter updates its count, in event-loop turns. Until then, the limiter decides by the old count, and
+ * admits a whole burst.
  */
 const lateWriteTurns = 2000;
 
@@ -64,7 +67,9 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that only many requests or concurrent requests reveal. The suites find these faults without a load run. */
+/**
+ * Faults that only many requests or concurrent requests reveal. A run of the suites sends enough requests to find them.
+ */
 const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
@@ -85,7 +90,7 @@ const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
   ).by(replaceMinuteLimiter(countFirstLimiter)),
 });
 
-/** Faults that only a load run detects, because the suites send too few requests. */
+/** Faults that only a load run detects, because a run of the suites sends too few requests. */
 const loadFaults = faults(
   "Limits / Request rate 3",
   {

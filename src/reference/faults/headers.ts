@@ -21,7 +21,7 @@ function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: Hea
 
 function editRateHeader(
   name: string,
-  edit: (old: string, reading: WindowStatus, nowMs: number, head: HeadInput) => string,
+  edit: (old: string, window: WindowStatus, nowMs: number, head: HeadInput) => string,
 ): Override {
   return overrideResult("rateHeaders")((headers, ...args) =>
     headers.map(([header, old]): Header => [header, header === name ? edit(old, ...args) : old]),
@@ -30,8 +30,11 @@ function editRateHeader(
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
-/** Creates a limiter that decides correctly. Its headers count a rapid series of requests as a single request. */
-function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
+/**
+ * Creates a limiter that admits and refuses correctly. But its headers count all requests within two event-loop turns
+ * as one request.
+ */
+function underreportingLimiter(size: WindowSize): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
   return overrideLimiter(exact, {
@@ -41,7 +44,7 @@ function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
       if (isBusy) return;
       isBusy = true;
       advertised.count(nowMs);
-      void eventLoopTurns(windowTurns).then(() => (isBusy = false));
+      void eventLoopTurns(2).then(() => (isBusy = false));
     },
   });
 }
@@ -165,10 +168,10 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     editRateHeader(rateReset, (seconds) => `${seconds}000`),
   ),
   "reset-in-milliseconds-on-403": fault("HDR-14", "On a 403 `X-RateLimit-Reset` is in milliseconds.").by(
-    editRateHeader(rateReset, (seconds, _reading, _nowMs, { status }) => (status === 403 ? `${seconds}000` : seconds)),
+    editRateHeader(rateReset, (seconds, _window, _nowMs, { status }) => (status === 403 ? `${seconds}000` : seconds)),
   ),
   "reset-is-a-delta": fault("HDR-14", "`X-RateLimit-Reset` is the seconds until the reset.").by(
-    editRateHeader(rateReset, (seconds, _reading, nowMs) =>
+    editRateHeader(rateReset, (seconds, _window, nowMs) =>
       String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000))),
     ),
   ),
@@ -198,9 +201,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ).by(
     withLimiters(({ hour, minute }, { perMinute, burst }) => {
       const advertised = fixedWindow(minute);
-      const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
-      const count = (nowMs: number) => [advertised, kept].forEach((each) => each.count(nowMs));
-      return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => advertised.status(nowMs) })];
+      const enforced = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
+      const count = (nowMs: number) => [advertised, enforced].forEach((each) => each.count(nowMs));
+      return [fixedWindow(hour), overrideLimiter(enforced, { count, status: (nowMs) => advertised.status(nowMs) })];
     }),
   ),
   "one-more-after-none-left-later": fault(
@@ -209,16 +212,16 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ).by(
     withLimiters(({ hour, minute }, { perMinute }) => {
       const advertised = anchoredWindow(minute);
-      const kept = anchoredWindow({ ...minute, limit: perMinute + 1 });
+      const enforced = anchoredWindow({ ...minute, limit: perMinute + 1 });
       let firstResetMs = Number.POSITIVE_INFINITY;
       const count = (nowMs: number) => {
-        for (const each of [advertised, kept]) each.count(nowMs);
+        for (const each of [advertised, enforced]) each.count(nowMs);
         firstResetMs = Math.min(firstResetMs, advertised.status(nowMs).resetAtMs);
       };
-      const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? advertised : kept).hasRoom(nowMs);
+      const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? advertised : enforced).hasRoom(nowMs);
       return [
         anchoredWindow(hour),
-        overrideLimiter(kept, { hasRoom, count, status: (nowMs) => advertised.status(nowMs) }),
+        overrideLimiter(enforced, { hasRoom, count, status: (nowMs) => advertised.status(nowMs) }),
       ];
     }),
   ),

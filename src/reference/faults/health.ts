@@ -15,7 +15,7 @@ import {
 
 const healthBody = overrideJson("healthBody");
 const requestCost = overrideResult("requestCost");
-/** Wrong limit of health requests per minute, which a fault applies. The document has no such limit. */
+/** Health requests per minute that the fault `health-20-a-minute` allows. In the document, health has no limit. */
 const healthLimit = 20;
 
 const healthEndpointFaults = faults("Endpoints / 3. Health check", {

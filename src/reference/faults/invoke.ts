@@ -132,8 +132,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // Usually breaks INV-4 (the unit is seconds), too. But if the test clock advances far during the request, the request
-  // seems to take long enough, and INV-4 accepts the large value.
+  // This fault usually also breaks INV-4: the unit is seconds. If the test clock advances far during the request, the
+  // large value fits the duration, and INV-4 accepts it.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
@@ -216,9 +216,9 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ).by((base) => {
     const streams = new Map<string, number>();
     return overrideResult("conversationKey")((conversation, { endpoint }) => {
-      const had = streams.get(conversation) ?? 0;
-      if (endpoint !== "stream") return `${conversation} after ${had}`;
-      streams.set(conversation, had + 1);
+      const streamCount = streams.get(conversation) ?? 0;
+      if (endpoint !== "stream") return `${conversation} after ${streamCount}`;
+      streams.set(conversation, streamCount + 1);
       return conversation;
     })(base);
   }),

@@ -125,7 +125,8 @@ export const keyFaults = faults("Resources / API key", {
     })),
   ),
   "reader-creates-webhooks-of-no-agent": fault("KEY-5", "A read-only key may create a webhook without `agent_id`.").by(
-    // The server calls `permits` twice. In the first call, `agentId` is `null`: the body is not read yet.
+    // The server calls `permits` twice. In the first call, `agentId` is `null`, because the body is not read yet. In
+    // the second, `agentId` is empty if the body has no `agent_id`.
     withKeyTraitsIf(
       { scope: "full" },
       ({ endpoint, agentId }) => endpoint === "createWebhook" && (agentId ?? "") === "",

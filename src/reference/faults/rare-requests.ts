@@ -12,11 +12,11 @@ const bothMissing = "Fields url and events: missing.";
 
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
-const omitStreamTimeouts = (isDeaf: (events: readonly string[]) => boolean): Override =>
+const omitStreamTimeouts = (matches: (events: readonly string[]) => boolean): Override =>
   withLast("executionEventData", (last) =>
     overrideResult("selectsType")((selects, events, type) => {
       const isOfStream = type === "agent.timeout" && last()?.[0].endpoint === "stream";
-      return selects && !(isOfStream && isDeaf(events));
+      return selects && !(isOfStream && matches(events));
     }),
   );
 
@@ -38,11 +38,11 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   ),
   "second-alert-of-address-crashes": fault("ALR-1", "A key's second alert with a `webhook_url` responds with 500.").by(
     (base) => {
-      const seen = new Set<unknown>();
+      const urls = new Set<unknown>();
       return overrideResult("validateAlert")((error, body) => {
         const url = getPath(body, "webhook_url");
-        const isSecond = error === null && seen.has(url);
-        if (error === null) seen.add(url);
+        const isSecond = error === null && urls.has(url);
+        if (error === null) urls.add(url);
         return isSecond ? apiError("crash", "The server failed.") : error;
       })(base);
     },

@@ -26,7 +26,10 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** 2.7 ms, in seconds. A fault sends 2.7 instead, which is also a plausible number of seconds. */
+/**
+ * Duration in the `done` event of a stream: 2.7 ms, in seconds. The webhook event reports 2.7, which is also a
+ * plausible number of seconds.
+ */
 const reportedSeconds = 0.0027;
 
 function keepTwoConversations(): Override {
@@ -79,7 +82,8 @@ const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // On a virtual clock, a short stream takes 0 ms. This fault sets a duration, because 0 is the same in any unit.
+    // On a virtual clock, a short stream takes 0 ms. The fault sets another duration, because 0 is the same in any
+    // unit.
     ...doneData.set("execution_time", reportedSeconds)(base),
     ...streamedData.set("execution_time", 1000 * reportedSeconds)(base),
   })),

@@ -1,6 +1,6 @@
 import type { Limiter, WindowStatus } from "./windows.ts";
 
-export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
+type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
 
 export interface Refusal {
   readonly kind: LimitKind;
@@ -22,7 +22,8 @@ export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
   /**
-   * Returns a limiter that has no room for another request. If several are full, returns the one with the longest wait.
+   * Returns the limiter that refuses the next request; `undefined` if none does. If several do, returns the limiter
+   * with the longest wait.
    */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
@@ -58,26 +59,26 @@ export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 /** Creates an account. Accounts must stay compact, because a server may have a million of them. */
 export function createAccount(
   limiters: readonly Limiter[],
-  terms: AccountLimits,
+  limits: AccountLimits,
   tokensUsedBefore: number,
-  sinceMs: number,
+  startMs: number,
 ): Account {
   const [first, second, ...more] = limiters;
   return first === undefined || second === undefined || more.length > 0
-    ? new ManyLimiterAccount(limiters, terms, tokensUsedBefore, sinceMs)
-    : new TwoLimiterAccount(first, second, terms, tokensUsedBefore, sinceMs);
+    ? new ManyLimiterAccount(limiters, limits, tokensUsedBefore, startMs)
+    : new TwoLimiterAccount(first, second, limits, tokensUsedBefore, startMs);
 }
 
 abstract class BaseAccount implements Account {
   abstract readonly limiters: readonly Limiter[];
-  private readonly terms: AccountLimits;
+  private readonly limits: AccountLimits;
   private concurrent = 0;
   private month: number;
   private tokensUsed: number;
 
-  constructor(terms: AccountLimits, tokensUsedBefore: number, sinceMs: number) {
-    this.terms = terms;
-    this.month = monthAt(sinceMs).number;
+  constructor(limits: AccountLimits, tokensUsedBefore: number, startMs: number) {
+    this.limits = limits;
+    this.month = monthAt(startMs).number;
     this.tokensUsed = tokensUsedBefore;
   }
 
@@ -98,7 +99,7 @@ abstract class BaseAccount implements Account {
   }
 
   hasSlot(): boolean {
-    return this.concurrent < this.terms.maxConcurrent;
+    return this.concurrent < this.limits.maxConcurrent;
   }
 
   takeSlot(): void {
@@ -111,7 +112,7 @@ abstract class BaseAccount implements Account {
 
   tokens(nowMs: number): TokenCount {
     this.resetOnNewMonth(nowMs);
-    return { used: this.tokensUsed, limit: this.terms.tokensPerMonth };
+    return { used: this.tokensUsed, limit: this.limits.tokensPerMonth };
   }
 
   useTokens(count: number, nowMs: number): void {

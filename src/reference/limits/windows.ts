@@ -29,7 +29,9 @@ export interface WindowSize {
   readonly advertisedLimit?: number;
 }
 
-/** Returns the same objects for all keys of a tier, which saves memory. */
+/**
+ * Returns the windows of a tier: hour and minute. All keys of the tier share the same two objects, which saves memory.
+ */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -38,18 +40,20 @@ export const windowsOf = memoizeByObject(
     }) as const satisfies Record<string, WindowSize>,
 );
 
-export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
+function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
   const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
 }
 
 /**
- * Counts requests in fixed windows. To change a method, use `overrideLimiter`, because `{ ...limiter }` copies no class
- * methods.
+ * A limiter with fixed windows. To change a method, use `overrideLimiter`: `{ ...limiter }` would copy no methods of
+ * the class.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** Number of the last used window: its start divided by its length; -1 before the first request. */
+  /**
+   * Number of the window of the last request: the window's start divided by its length; -1 before the first request.
+   */
   number = -1;
   used = 0;
 
@@ -103,7 +107,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
   const beginOf = (nowMs: number): number => (nowMs < beganMs + size.windowMs ? beganMs : nowMs);
-  // Reading the status after the end of a window starts no new window. Only a counted request does.
+  // Only a counted request starts a new window. A call of `status` after the end of a window starts none.
   const usedAt = (nowMs: number) => (beginOf(nowMs) === beganMs ? used : 0);
   const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
@@ -125,7 +129,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
   let first = 0;
-  const forget = (nowMs: number) => {
+  const countRecent = (nowMs: number) => {
     while (first < log.length && (log[first] ?? 0) <= nowMs - size.windowMs) first += 1;
     if (first > 1024 && first * 2 > log.length) {
       log = log.slice(first);
@@ -136,14 +140,14 @@ export function rollingWindow(size: WindowSize): Limiter {
   const expiryOf = (index: number, nowMs: number) => (log[index] ?? nowMs) + size.windowMs;
   return {
     window: size.window,
-    hasRoom: (nowMs) => forget(nowMs) < size.limit,
+    hasRoom: (nowMs) => countRecent(nowMs) < size.limit,
     count: (nowMs) => void log.push(nowMs),
     uncount: (countedAtMs) => {
       const at = log.lastIndexOf(countedAtMs);
       if (at >= first) log.splice(at, 1);
     },
-    status: (nowMs) => windowStatus(size, size.limit - forget(nowMs), expiryOf(first, nowMs)),
-    roomAtMs: (nowMs) => (forget(nowMs) < size.limit ? nowMs : expiryOf(log.length - size.limit, nowMs)),
+    status: (nowMs) => windowStatus(size, size.limit - countRecent(nowMs), expiryOf(first, nowMs)),
+    roomAtMs: (nowMs) => (countRecent(nowMs) < size.limit ? nowMs : expiryOf(log.length - size.limit, nowMs)),
   };
 }
 
@@ -157,7 +161,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // Takes a token. The outer `Math.min` prevents a negative number of tokens when a refused request is counted.
+    // Takes a token from the bucket. `Math.min` prevents a negative number of tokens when a refused request is counted.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -172,7 +176,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
   let before = 0;
-  const turn = (nowMs: number) => {
+  const startWindow = (nowMs: number) => {
     const began = Math.floor(nowMs / windowMs) * windowMs;
     if (began === beganMs) return;
     before = began - beganMs === windowMs ? used : 0;
@@ -180,13 +184,13 @@ export function slidingWindow(size: WindowSize): Limiter {
     beganMs = began;
   };
   const left = (nowMs: number) => {
-    turn(nowMs);
+    startWindow(nowMs);
     return limit - used - before * (1 - (nowMs - beganMs) / windowMs) + 1e-9;
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // As time passes, `before` weighs less, and the current window gets room. If `used` alone reaches the limit, only
-    // the next window gets room.
+    // As time passes, the previous window's count (`before`) weighs less, and a request fits. If the current count
+    // (`used`) alone reaches the limit, a request fits only into the next window.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
@@ -195,11 +199,11 @@ export function slidingWindow(size: WindowSize): Limiter {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
     count: (nowMs) => {
-      turn(nowMs);
+      startWindow(nowMs);
       used += 1;
     },
     uncount: (countedAtMs, nowMs) => {
-      turn(nowMs);
+      startWindow(nowMs);
       if (countedAtMs >= beganMs && used > 0) used -= 1;
     },
     status: (nowMs) => windowStatus(size, Math.floor(left(nowMs)), beganMs + windowMs),
@@ -220,7 +224,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {
-      const reading = limiter.status(nowMs);
-      return limiter.hasRoom(nowMs) ? { ...reading, remaining: Number.MAX_SAFE_INTEGER } : reading;
+      const status = limiter.status(nowMs);
+      return limiter.hasRoom(nowMs) ? { ...status, remaining: Number.MAX_SAFE_INTEGER } : status;
     },
   });

@@ -9,7 +9,7 @@ import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
-export interface IncomingRequest {
+interface IncomingRequest {
   readonly endpoint: Endpoint;
   readonly authorization: string;
   readonly address: string;
@@ -26,9 +26,9 @@ export interface RequestContext {
   readonly account: Account;
   readonly accountName: string;
   readonly lastUsedMs: number | null;
-  /** The error to send at once, before path, agent and body are checked; `null` for none. */
+  /** The error to send at once, before the server checks path, agent and body; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send if path, agent and body are valid; `null` for none. */
+  /** The error to send after the server has found path, agent and body valid; `null` for none. */
   readonly deferredError: ApiError | null;
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
@@ -186,7 +186,7 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // If `window` has ended, headers show the current window instead. A 429 is an exception: its headers still show
+      // If `window` has ended, the headers show the current window instead. Only the headers of a 429 still show
       // `window`.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())

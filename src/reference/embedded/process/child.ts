@@ -13,7 +13,7 @@ let reference: Reference | null = null;
 const clock = acceleratedClock(1);
 
 process.on("disconnect", () => process.exit(0));
-// Ignores Ctrl-C, because the parent still needs the server to finish its requests.
+// Ignores Ctrl-C, because the parent still needs the server until the parent's own requests have ended.
 process.on("SIGINT", () => {});
 
 process.on("message", ({ id, command }: ChildRequest) => {

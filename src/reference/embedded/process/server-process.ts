@@ -4,7 +4,7 @@ import type { Patch } from "../../patch.ts";
 import type { Reference } from "../../reference.ts";
 import type { TierName, TierLimits } from "../../../spec/tiers.ts";
 
-export interface NewKey {
+interface NewKey {
   /** Name of the key. Unlike `key`, it is no secret and may be printed. */
   readonly name: string;
   readonly key: string;
@@ -22,7 +22,10 @@ export interface ReferenceProcess extends StartedServer {
 
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
   const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
-  const child = startChild();
+  const child = startProcess(import.meta.url, "child", {
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const send = commandSender(child);
   const close = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -53,13 +56,6 @@ export async function startReferenceProcess(options: Partial<StartOptions> = {})
   };
 }
 
-function startChild(): ChildProcess {
-  return startProcess(import.meta.url, "child", {
-    execArgv: [],
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-}
-
 interface PendingCommand {
   readonly resolve: (reply: ChildReply) => void;
   readonly reject: (error: Error) => void;
@@ -84,11 +80,11 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
   );
   return (command) =>
     new Promise((resolve, reject) => {
-      const pending: ChildRequest = { id: (count += 1), command };
-      waiting.set(pending.id, { resolve, reject });
-      child.send(pending, (error) => {
+      const request: ChildRequest = { id: (count += 1), command };
+      waiting.set(request.id, { resolve, reject });
+      child.send(request, (error) => {
         if (error === null) return;
-        waiting.delete(pending.id);
+        waiting.delete(request.id);
         reject(new Error(`The embedded server's process cannot be reached: ${error.message}`));
       });
     });
@@ -124,7 +120,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-export interface StartedServer {
+interface StartedServer {
   readonly baseUrl: string;
   readonly agents: Reference["agents"];
   readonly tiers: Readonly<Record<TierName, TierLimits>>;

@@ -50,8 +50,8 @@ const executionBody = (properties: object) =>
     ["query"],
   );
 
-/** Schema of a page number in a URL. Numbers outside these bounds would lose digits when parsed. */
-const pageNumber = { ...integerSchema, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+/** Schema of `page` and `limit` in a query string. An integer beyond these bounds would lose digits when parsed. */
+const paginationInteger = { ...integerSchema, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 const tokenUsage = optionalObjectSchema(
   fieldsWith(integerSchema, "prompt_tokens", "completion_tokens", "total_tokens"),
@@ -143,7 +143,7 @@ export const agentSchemas = {
   list: {
     summary: "List agents",
     operationId: "listAgents",
-    querystring: optionalObjectSchema({ page: pageNumber, limit: pageNumber }),
+    querystring: optionalObjectSchema({ page: paginationInteger, limit: paginationInteger }),
     response: jsonResponse("One page of the agents.", listResponse, [badRequest, limited]),
   },
   usage: {

@@ -24,7 +24,10 @@ import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import { addRoutes } from "./routes.ts";
 
-/** A request and its response, for a log. `key` is the name of the key, never its text. */
+/**
+ * A line of the request log: one request and its response. `key` is the name of the API key, never its secret text.
+ * `left`: the client disconnected before the response was complete.
+ */
 export interface RequestLine {
   readonly at: string;
   readonly method: string;
@@ -35,10 +38,10 @@ export interface RequestLine {
   readonly left: boolean;
 }
 
-export type RequestLogger = (line: RequestLine) => void;
+type RequestLogger = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/** The compiler of schemas, shared by all servers of a process because compiling is slow. */
+/** Compiles JSON schemas to validators. All servers of a process share the compiler, because compiling is slow. */
 const buildValidator = AjvCompiler();
 
 export async function createApp(
@@ -64,12 +67,13 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // Handles unknown `Expect` headers here, because Node's own 417 response would lack the server's headers.
+  // Handles a request with an unknown `Expect` header like any other request. Node's own 417 response would lack the
+  // server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
     const context = admit(state, log, request, reply);
-    if (context !== null) troubleAsPlanned(context, request, reply, done);
+    if (context !== null) applyPlannedTrouble(context, request, reply, done);
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (hasValidSignature(state, request)) done();
@@ -109,7 +113,7 @@ function admit(
   return null;
 }
 
-function troubleAsPlanned(
+function applyPlannedTrouble(
   { state, endpoint, account }: RequestContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -118,7 +122,7 @@ function troubleAsPlanned(
   const planned = state.trouble.take(endpoint, agentIdOf(request.params));
   if (planned === null) return proceed();
   if (planned.kind === "delay") {
-    // Waits in real time, because a virtual clock would not move during the request.
+    // Waits in real time, because a virtual clock would stand still during the request.
     const timer = setTimeout(proceed, planned.seconds * 1000);
     reply.raw.once("close", () => clearTimeout(timer));
     return undefined;

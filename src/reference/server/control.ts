@@ -15,10 +15,13 @@ import { unknownAgentError } from "./execution.ts";
 import { failed, ok, sendResult, type RouteResult } from "./http.ts";
 import { readTrouble, type ServerState } from "./state.ts";
 
-/** The path of the test control, from the origin. `schemas/test-control.openapi.json` describes its calls. */
+/**
+ * Path of the test control: calls by which tests advance the clock, issue keys or cause failures.
+ * `schemas/test-control.openapi.json` describes these calls.
+ */
 const testControlPath = "/test-control";
 
-/** Header for the server's control token, which is needed to move the clock or change a deployment. */
+/** Request header for the control token. A server with a control token refuses control calls without this header. */
 export const controlTokenHeader = "X-Control-Token";
 
 export function validateControlToken(
@@ -55,7 +58,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 }
 
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
-  // Each API key has an account. The account's name is the key text itself.
+  // By default, requests of an API key count for an account whose name is the text of the key.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();
@@ -64,11 +67,11 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   return { start: startId, keys: Object.fromEntries(keys) };
 }
 
-/** Maximum number of seconds by which a request may move the clock: ten years, to keep dates valid. */
-const maxMoveSeconds = 315_576_000;
+/** Maximum seconds by which one request may advance the virtual clock: ten years, to keep dates valid. */
+const maxAdvanceSeconds = 315_576_000;
 
 function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock, path: string): void {
-  const seconds = { type: "number", minimum: 0, maximum: maxMoveSeconds };
+  const seconds = { type: "number", minimum: 0, maximum: maxAdvanceSeconds };
   const body = { type: "object", properties: { seconds }, required: ["seconds"] };
   app.post<{ Body: { seconds: number } }>(
     path,
@@ -76,7 +79,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
     async (request, reply) => {
       reply.hijack();
       if (request.validationError !== undefined) {
-        const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxMoveSeconds}`);
+        const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxAdvanceSeconds}`);
         return sendResult(request, reply, failed(refused));
       }
       await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.whenIdle());
@@ -113,7 +116,10 @@ function otherHealth(agent: Agent | undefined): HealthStatus {
 
 const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 
-/** Whether the test control is on. Checks the host name, to prevent DNS rebinding by web pages. */
+/**
+ * Whether the server offers the test control to a request. Accepts only known host names, because a web page could
+ * reach a loopback address by DNS rebinding.
+ */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = loopbackNetworks.has(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
@@ -156,11 +162,11 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
 }
 
 const traitRules = {
-  scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
-  agents: { isRight: isTextList, reason: "must be a list of strings" },
-  allowed_ips: { isRight: isTextList, reason: "must be a list of strings" },
-  expires_in_seconds: { isRight: isCount, reason: "must be an integer of 0 or more" },
-  tokens_used: { isRight: isCount, reason: "must be an integer of 0 or more" },
+  scope: { isValid: (value: unknown) => value === "read-only", reason: "must be read-only" },
+  agents: { isValid: isTextList, reason: "must be a list of strings" },
+  allowed_ips: { isValid: isTextList, reason: "must be a list of strings" },
+  expires_in_seconds: { isValid: isCount, reason: "must be an integer of 0 or more" },
+  tokens_used: { isValid: isCount, reason: "must be an integer of 0 or more" },
 } as const;
 
 function isTextList(value: unknown): boolean {
@@ -172,8 +178,8 @@ function isCount(value: unknown): boolean {
 }
 
 function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits> | ApiError {
-  for (const [name, { isRight, reason }] of Object.entries(traitRules))
-    if (fields[name] !== undefined && !isRight(fields[name])) return fieldError("invalid-input", name, reason);
+  for (const [name, { isValid, reason }] of Object.entries(traitRules))
+    if (fields[name] !== undefined && !isValid(fields[name])) return fieldError("invalid-input", name, reason);
   const given = {
     scope: fields["scope"],
     agents: fields["agents"],

@@ -10,7 +10,7 @@ export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
 
-export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: Agent): HostingEvent {
+function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: Agent): HostingEvent {
   const { id, version, health, deployment } = agent;
   const data = { deployment_id: deployment.id, version, status: health };
   return { type, agentId: id, deploymentId: deployment.id, data };
@@ -90,7 +90,7 @@ export function hostAgentFile(state: ServerState, file: AgentFile, id: string, r
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Removes an agent. Its webhooks still get the event `deployment.deleted`. */
+/** Removes an agent and the webhooks of its configuration file. These webhooks still get `deployment.deleted`. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);

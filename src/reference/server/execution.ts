@@ -42,8 +42,8 @@ function validateEntrypoint({ endpoint, state }: RequestContext, request: Incomi
 }
 
 /**
- * Finds the entrypoint with this tag. If `tag` is `null`, finds the first entrypoint for which `isStreaming` returns
- * `streams`.
+ * Finds the entrypoint with this tag. If `tag` is `null`, finds the first entrypoint that streams (`streams: true`) or
+ * does not stream (`streams: false`).
  */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
@@ -63,15 +63,16 @@ export function executeAgent(
   request: ExecutionRequest,
   entrypoint: Entrypoint | undefined,
 ): Execution {
-  const { state, endpoint, account } = context;
+  const { state, endpoint, account, accountName } = context;
   const { behaviour, clock } = state;
+  const { query, session } = request;
   const conversation =
-    agent.remembers && request.session !== null
-      ? addTurn(state, conversationKey(context, agent, request.session), request.query)
+    agent.remembers && session !== null
+      ? addTurn(state, behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint }), query)
       : { turn: 1, previousQuery: null };
-  const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
+  const full = agent.respond(query, conversation, entrypoint?.tag ?? "");
   const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens, endpoint);
-  const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
+  const usage = { prompt: behaviour.countTokens(query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
   if (behaviour.updatesLastRequest(endpoint)) state.lastRequestMs.set(agent.id, clock.now());
@@ -81,11 +82,7 @@ export function executeAgent(
   return { agent, text, ...conversation, usage, processingMs, timesOut };
 }
 
-function conversationKey({ state, accountName, endpoint }: RequestContext, agent: Agent, session: string): string {
-  return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
-}
-
-/** Reads the fields of a request body. Ignores a parameter of the wrong type, e.g. `max_tokens: "5"`. */
+/** Reads the body of an invoke or stream. Ignores a parameter of the wrong type, e.g. `max_tokens: "5"`. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);
@@ -104,7 +101,7 @@ function nonNegativeInteger(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-export interface ExecutionEvents {
+interface ExecutionEvents {
   readonly requestId: string;
   ended(execution: Execution): void;
   disconnected(): void;

@@ -88,10 +88,11 @@ export function handleUsage(context: RequestContext): RouteResult {
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
+const missingKeyError = apiError("missing-key", "A key is required.");
+
 export function handleKeyUsage(context: RequestContext): RouteResult {
   const { state, key, deferredError, lastUsedMs } = context;
-  if (deferredError !== null || key === null)
-    return failed(deferredError ?? apiError("missing-key", "A key is required."));
+  if (deferredError !== null || key === null) return failed(deferredError ?? missingKeyError);
   const expiresAtMs = state.ring.find(key.key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   const input = {
     ...usageInput(context),
@@ -120,7 +121,7 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
   const request = behaviour.readWebhookRequest(body);
   const invalid = behaviour.validateWebhook(body, (url) => outbox.addressRefusal(url));
   const error = invalid ?? validateAgentAccess(context, request) ?? deferredError;
-  if (error !== null || key === null) return failed(error ?? apiError("missing-key", "A key is required."));
+  if (error !== null || key === null) return failed(error ?? missingKeyError);
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
 
@@ -128,7 +129,8 @@ function validateAgentAccess(
   { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // `null` means a webhook for all agents. The empty id makes `permits` reject keys that are limited to some agents.
+  // Without an `agentId`, the webhook gets the events of all agents. Then the empty id makes `permits` reject a key that
+  // is limited to some agents.
   const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
@@ -160,18 +162,18 @@ function forWebhook(
 export function createAlert({ key, deferredError, state }: RequestContext, body: unknown): RouteResult {
   const { alerts, behaviour, clock, outbox } = state;
   const error = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? deferredError;
-  if (error !== null || key === null) return failed(error ?? apiError("missing-key", "A key is required."));
+  if (error !== null || key === null) return failed(error ?? missingKeyError);
   const id = behaviour.alertId(alerts.count + 1);
   const alert: Alert = { id, owner: key.name, ...behaviour.readAlertRequest(body), createdMs: clock.now() };
   alerts.add(alert);
   return ok(behaviour.alertBody(alert));
 }
 
-/** Accepts a batch, and returns the operation that processes it. Source: Endpoints, "11. Batch submission". */
+/** Starts an operation that processes a batch. Returns the operation's handle. Source: Endpoints, "11. Batch submission". */
 export const submitBatch = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
   acceptEntries(context, agentId, entriesOf(body), context.state.behaviour.validateBatch(body));
 
-/** Accepts the body of an invoke, and returns the operation that processes it. Source: Endpoints, 10. */
+/** Starts an operation that invokes an agent once. Returns the operation's handle. Source: Endpoints, 10. */
 export const startOperation = (context: RequestContext, agentId: string, body: unknown): RouteResult =>
   acceptEntries(context, agentId, [body], context.state.behaviour.validateOperation(body));
 
@@ -202,7 +204,7 @@ function acceptEntries(
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Handles `GET /operations/{operation_id}`. An operation of another key counts as unknown. */
+/** Handles `GET /operations/{operation_id}`. Responds with 404 if another key started the operation. */
 export function checkOperation({ state, deferredError, accountName, key }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.get(id);
@@ -248,7 +250,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up. This is the only limit for the entries of a batch. */
+/** Returns an error if the month's tokens are used up. No other limit applies to the entries of a batch. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = state.behaviour.tokenCount(account, nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit

@@ -93,7 +93,7 @@ function bodyOf(
   return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-/** Frees the concurrency slot of the request, and then sends the whole response. */
+/** Frees the request's concurrency slot, so that the client's next request finds the slot free. Then sends the response. */
 function sendResponse(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
   const head: HeadInput = { endpoint: context.endpoint, status };
   context.onResponseEvent("head", head);
@@ -113,7 +113,7 @@ declare module "fastify" {
   }
 }
 
-/** Sends a result without Fastify, so that faults and variants can change every byte. */
+/** Sends the response to a request. Bypasses Fastify, so that faults and variants can change every byte. */
 export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
   const { requestContext: context } = request;
   reply.hijack();
@@ -128,18 +128,18 @@ export function sendResult(request: FastifyRequest, reply: FastifyReply, result:
   else void Promise.all([eventLoopTurns(turns), sleep(state.clock, delayMs, null)]).then(finish);
 }
 
-/** A certificate chain and its key, both PEM. */
+/** A TLS certificate chain and its private key, both in PEM format. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }
 
-/** How long an idle connection stays open; usual clients close the connection sooner. */
+/** Maximum time that the server keeps an idle connection open. Usual clients close the connection sooner. */
 const keepAliveMs = 72_000;
 
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Node's refusal of a request without `Host` lacks the server's headers. `hostError` in `app.ts` refuses these
-  // requests instead.
+  // Node's own response to a request without `Host` would lack the server's headers. `hostError` in `app.ts` refuses such
+  // a request instead.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;
@@ -212,7 +212,7 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/** Reads a query string; digits become numbers, because the schema of `page` and `limit` has integers. */
+/** Parses a query string. Converts integers to numbers, because the schema of `page` and `limit` requires numbers. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

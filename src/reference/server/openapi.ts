@@ -52,8 +52,8 @@ const rateLimitHeaders = Object.fromEntries(
 );
 
 /**
- * Makes response schemas for the OpenAPI document. Responses are not serialized by these schemas, which would drop
- * fields that a fault adds.
+ * Makes response schemas for the OpenAPI document. The server does not serialize responses by these schemas, because
+ * that would drop fields that a fault adds.
  */
 export function responseSchemas(
   description: string,

@@ -44,7 +44,7 @@ const respondAtOnce =
   (context, request, reply) =>
     sendResult(request, reply, respond(context, request));
 
-/** Adds all endpoints of the document. Source: Endpoints 1 to 12. */
+/** Adds a route for each endpoint of the interface document. Source: Endpoints 1 to 12. */
 export function addRoutes(app: FastifyInstance): void {
   const add = (method: "GET" | "POST", url: string, endpoint: Endpoint, schema: FastifySchema, handle: RouteHandler) =>
     app.route<RouteShape>({

@@ -19,7 +19,7 @@ import { fieldsOf } from "../json-edit.ts";
 
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
-/** Planned failure or delay of the next requests that run an agent. */
+/** A failure or delay that a test plans for the next requests that run an agent. */
 interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
   /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */
@@ -80,7 +80,7 @@ export interface ServerState {
   readonly agents: Map<string, Agent>;
   readonly operations: Map<string, AsyncOperation>;
   readonly controlToken: string | null;
-  /** Host names, in lower case, that clients can use for the test control. Loopback names are always allowed. */
+  /** Host names (lower case) by which clients may call the test control, in addition to `localhost` and loopback IPs. */
   readonly controlHosts: readonly string[];
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
@@ -104,13 +104,13 @@ interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum number of entries in each map: accounts by client address, conversations, operations. */
-const maxKept = 10_000;
+/** Maximum number of entries in each bounded map: for client addresses, for conversations and for operations. */
+const maxMapEntries = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
   const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken, controlHosts } = parts;
   const accounts = new Map<string, Account>();
-  const addresses = new BoundedMap<Account>(maxKept);
+  const addresses = new BoundedMap<Account>();
   const startedMs = clock.now();
   let requestCount = 0;
   const termsOf = memoizeByObject((limits: TierLimits): AccountLimits => ({
@@ -130,14 +130,14 @@ export function serverState(parts: ServerSetup): ServerState {
     startedMs,
     startId: randomUUID(),
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
-    operations: new BoundedMap(maxKept),
+    operations: new BoundedMap(),
     controlToken,
     controlHosts,
     trouble: createTrouble(),
     trustedProxies: addressSet(trustedProxies),
     outbox,
     alerts: alertRegistry(records, behaviour, outbox),
-    conversations: new BoundedMap(maxKept),
+    conversations: new BoundedMap(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
     leftOut: usageOmissions(),
@@ -156,22 +156,15 @@ function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
 }
 
 class BoundedMap<V> extends Map<string, V> {
-  private readonly max: number;
-
-  constructor(max: number) {
-    super();
-    this.max = max;
-  }
-
   override set(name: string, value: V): this {
     super.set(name, value);
     const [oldest] = this.keys();
-    if (this.size > this.max && oldest !== undefined) this.delete(oldest);
+    if (this.size > maxMapEntries && oldest !== undefined) this.delete(oldest);
     return this;
   }
 }
 
-/** Adds a query to a conversation. If there are too many conversations, drops the longest idle one. */
+/** Adds a query to a conversation. Beyond `maxMapEntries` conversations, drops the longest idle conversation. */
 export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
   const before = conversations.get(name);
   const turn = (before?.turn ?? 0) + 1;

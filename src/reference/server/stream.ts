@@ -71,7 +71,7 @@ interface StreamConnection {
   readonly chunks: ChunkWriter;
 }
 
-/** Runs the steps of a stream. Yields a promise whenever the stream has to wait. */
+/** Runs the steps of a stream. Whenever the stream has to wait, yields a promise for the caller to await. */
 function* runSteps(connection: StreamConnection, input: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
@@ -162,15 +162,15 @@ function untilDrained({ context, response }: StreamConnection): Promise<void> {
   });
 }
 
-export interface ChunkWriter {
+interface ChunkWriter {
   open(): void;
   write(bytes: StreamBytes): boolean;
   end(): void;
 }
 
-/** Writes HTTP chunks itself, because Node's own chunk writer is slower. Source: RFC 9112, section 7.1. */
-export function chunkWriter(response: ServerResponse): ChunkWriter {
-  // HTTP/1.0 has no chunked encoding: the end of the connection ends the body.
+/** Returns a writer of HTTP chunks that replaces Node's own, which is slower. Source: RFC 9112, section 7.1. */
+function chunkWriter(response: ServerResponse): ChunkWriter {
+  // `false` for HTTP/1.0, which has no chunked encoding. There, the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
   let isOpen = false;
@@ -181,7 +181,7 @@ export function chunkWriter(response: ServerResponse): ChunkWriter {
     },
     write: (bytes) => {
       isOpen = true;
-      // An empty chunk is not written, because it would end the body.
+      // Writes no empty chunk, because an empty chunk would end the body.
       return bytes.length > 0 && !response.write(isChunked ? frameChunk(bytes) : bytes);
     },
     end: () => {

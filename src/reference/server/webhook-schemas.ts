@@ -63,7 +63,7 @@ const alert = objectSchema({
   created_at: timeSchema,
 });
 
-/** These schemas only appear in the OpenAPI document. `Behaviour` validates the request bodies. */
+/** Schemas of the webhook endpoints for the OpenAPI document. Functions of `Behaviour` validate the request bodies. */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

@@ -25,8 +25,8 @@ function reverseKeys(value: unknown): unknown {
   );
 }
 
-/** Writes JSON in which every whole number has a fraction, such as `1.0`. */
-export function withFractions(value: unknown): string {
+/** Serializes a value as JSON in which every integer has a fraction, such as `1.0`. */
+function withFractions(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
   if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -35,8 +35,8 @@ export function withFractions(value: unknown): string {
 }
 
 /**
- * Adds an extra field to every object except `dependencies` and `checks`. There, the field would count as another
- * dependency or check.
+ * Adds an extra field to every object except `dependencies` and `checks`. In these two objects, the field would count as
+ * another dependency or check.
  */
 function addFields(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((part) => addFields(part));

@@ -110,7 +110,8 @@ const authenticationVariants = variants("Authentication", {
   ),
   "signature-ignored": variant("Signatures are not checked.").by((base) => ({
     acceptsSignature: () => true,
-    // A trial combines no two variants that replace the same function. This one would hide `signature-of-path-only`.
+    // Replaces `signedBytes` without effect. The selftest never combines two variants that replace the same function,
+    // and `signature-ignored` would hide `signature-of-path-only`.
     signedBytes: (request) => base.signedBytes(request),
   })),
   "signature-of-path-only": variant("The signed path has no query string.").by((base) => ({

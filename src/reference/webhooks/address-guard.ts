@@ -3,9 +3,9 @@ import { isIP, type LookupFunction, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { addressSet, normalizeAddress } from "../addresses.ts";
 
-/** Refuses webhook URLs that lead into the server's own network. */
+/** A guard against webhook deliveries to addresses inside the server's own network. */
 export interface AddressGuard {
-  /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
+  /** Returns why the server refuses to deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   readonly lookup: LookupFunction;
 }
@@ -16,8 +16,8 @@ export interface GuardOptions {
   readonly allowsLoopback: boolean;
   readonly allowed: readonly string[];
   /**
-   * Addresses of this machine, which the guard refuses unless they are allowed. Default: those of all network
-   * interfaces.
+   * Addresses of this machine, which the guard refuses unless `allowed` contains them. Default: the addresses of all
+   * network interfaces.
    */
   readonly machineAddresses?: readonly string[];
   readonly resolve?: Resolver;
@@ -54,7 +54,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address is enough to refuse the host name, because the connection may try every address.
+        // Refuses a host name if any of its addresses is refused, because the connection may try every address.
         const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (refused !== undefined)
@@ -76,15 +76,15 @@ export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 
-/** Networks that no user's webhook may reach. Source: IANA special-purpose registries (RFC 6890). */
-export const privateNetworks = addressSet([
+/** Networks that webhooks may not reach unless allowed. Source: IANA special-purpose registries (RFC 6890). */
+const privateNetworks = addressSet([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
   // Link-local addresses. 169.254.169.254 is the metadata service of most clouds.
   "169.254.0.0/16",
-  // A public IP address that only Azure's own virtual machines reach.
+  // A public IP address of Azure's internal services, which only virtual machines of Azure reach.
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
@@ -124,7 +124,7 @@ const prefixes = {
 };
 
 /** Returns an IP address and, for some IPv6 addresses, the embedded IPv4 address. */
-export function equivalentAddresses(address: string): readonly string[] {
+function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];
   const groups = groupsOf(plain);
@@ -136,8 +136,9 @@ export function equivalentAddresses(address: string): readonly string[] {
   if (groups[0] === 0x2002) return [plain, toDottedIpv4(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
   // `::` and `::1` have the prefix of IPv4-compatible addresses, but they do not embed an IPv4 address.
-  const carries = Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
-  return carries ? [plain, toDottedIpv4(high, low)] : [plain];
+  const embedsIpv4 =
+    Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
+  return embedsIpv4 ? [plain, toDottedIpv4(high, low)] : [plain];
 }
 
 function toDottedIpv4(high = 0, low = 0): string {
@@ -145,7 +146,7 @@ function toDottedIpv4(high = 0, low = 0): string {
 }
 
 function groupsOf(address: string): readonly number[] {
-  // `URL` normalizes IPv6 addresses to a form without dots.
+  // `URL` normalizes an IPv6 address to hexadecimal groups: `::ffff:1.2.3.4` becomes `::ffff:102:304`.
   const { hostname } = new URL(`http://[${address}]/`);
   const [left = "", right = ""] = hostname.slice(1, -1).split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));

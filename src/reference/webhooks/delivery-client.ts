@@ -16,7 +16,10 @@ export interface DeliveryRequest {
   readonly acceptsResponse: (headerNames: readonly string[]) => boolean;
 }
 
-/** The outcome of a request. `silent`: no response in time. `failed`: the connection failed. */
+/**
+ * The outcome of a delivery request. `silent`: no response in time. `failed`: the URL was refused, the connection
+ * failed, or the response was not acceptable.
+ */
 export type DeliveryOutcome =
   | { readonly kind: "answered"; readonly status: number }
   | { readonly kind: "silent"; readonly failure: string }
@@ -27,12 +30,12 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Maximum bytes of a response body to read. The connection of a longer body is closed, not reused. */
+/** Maximum bytes of a response body to read. If a body is longer, its connection is closed, not reused. */
 const maxReadBodyBytes = 65_536;
-/** Maximum time for reading a response body, on the server's clock. */
+/** Maximum time for reading a response body, by the server's clock. */
 const bodyTimeoutMs = 1000;
 
-/** Maximum real time to open a connection. The timeout of a delivery does not end an attempt to connect. */
+/** Maximum real time to open a connection. Needed because the timeout of a delivery does not stop a connection attempt. */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
@@ -118,7 +121,7 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/** Reads a short body to its end, to reuse the connection. Closes the connection of a long body. */
+/** Reads a short response body to its end, to reuse the connection. If the body is long, closes the connection. */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

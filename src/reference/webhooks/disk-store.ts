@@ -5,7 +5,7 @@ import { messageOf } from "../../base/errors.ts";
 import { makeFolder } from "../../base/files/output-folders.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
 
-/** Thrown if the server cannot keep its state in a folder. The message is written for the user. */
+/** Error: the server cannot keep its state in a folder. The message is written for the user. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -26,8 +26,8 @@ const tables = `
 `;
 
 /**
- * Keeps the state in a folder. Creates the folder if missing; throws a `DataFolderProblem` if the folder cannot be
- * used.
+ * Returns a store that keeps the server's state in a folder. Creates the folder if it is missing. Throws a
+ * `DataFolderProblem` if the folder cannot be used.
  */
 export function diskStore(folder: string): Store {
   try {
@@ -62,7 +62,7 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   return database;
 }
 
-/** Loads Node's SQLite on first use. Suppresses the warning that some versions of Node print then. */
+/** Loads Node's SQLite module. Suppresses the warning that some versions of Node print when they load it. */
 function sqlite(): typeof Sqlite {
   const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
   process.emitWarning = () => {};
@@ -82,15 +82,15 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
     "INSERT INTO numbers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
   );
   const putWebhook = prepare("INSERT OR REPLACE INTO webhooks VALUES (?, ?, ?, ?)");
-  const putTally = prepare("UPDATE webhooks SET tally = ? WHERE id = ?");
+  const putTotals = prepare("UPDATE webhooks SET tally = ? WHERE id = ?");
   const addDelivery = prepare("INSERT INTO deliveries VALUES (?, ?, ?, ?)");
   const putDelivery = prepare("UPDATE deliveries SET next_attempt_ms = ?, delivery = ? WHERE number = ?");
   const addAttempt = prepare("INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?)");
   const dropDelivery = prepare("DELETE FROM deliveries WHERE number = ?");
-  const keep = prepare(
+  const putRecord = prepare(
     "INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET value = excluded.value",
   );
-  const kept = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
+  const recordsOfKind = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
   return {
     load: () => load(database),
     putWebhook: (number, { webhook, isActive, totals }) =>
@@ -106,19 +106,19 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
           putNumber.run("messages", delivery.message.number);
         }
       }),
-    endAttempt: (delivery, tally) =>
+    endAttempt: (delivery, totals) =>
       atomically(() => {
         const { number, attempts, to } = delivery;
         const last = attempts.at(-1);
         putDelivery.run(delivery.nextAttemptMs, toJson(delivery), number);
         if (last !== undefined)
           addAttempt.run(number, attempts.length, last.atMs, last.endedMs, last.status, last.failure);
-        if (to.webhookId !== null) putTally.run(JSON.stringify(tally), to.webhookId);
+        if (to.webhookId !== null) putTotals.run(JSON.stringify(totals), to.webhookId);
       }),
     dropDelivery: (number) => void dropDelivery.run(number),
-    put: (kind, id, value) => void keep.run(kind, id, JSON.stringify(value)),
+    put: (kind, id, value) => void putRecord.run(kind, id, JSON.stringify(value)),
     list: (kind) =>
-      kept.all(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
+      recordsOfKind.all(kind).map(({ id, value }) => ({ id: String(id), value: JSON.parse(String(value)) as unknown })),
     close: () => database.close(),
   };
 }
@@ -170,7 +170,7 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
   };
 }
 
-// The casts of parsed JSON below are safe, because this server wrote the file, and has checked its version.
+// The casts of parsed JSON below are safe: a reference server with the same format version wrote the JSON.
 
 function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
   const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };

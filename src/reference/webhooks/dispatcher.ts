@@ -120,10 +120,10 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 }
 
 /** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
-export interface DeliveryQueues {
-  /** Adds a job, which starts when its queue has room. The job must not reject. */
+interface DeliveryQueues {
+  /** Adds a job. The job starts as soon as its queue may run another job. The promise of `job` must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when all jobs that can start have started. */
+  /** Resolves when every job has started, except jobs that wait for another job of their queue. */
   allStarted(): Promise<void>;
   close(): void;
 }
@@ -133,7 +133,7 @@ interface Queue {
   readonly waiting: (() => Promise<void>)[];
 }
 
-export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
+function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   const byName = new Map<string, Queue>();
   let starting = 0;
   let closed = false;
@@ -165,32 +165,32 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/** Delivery requests that have no response yet. A virtual clock waits for them, for a limited time. */
-export interface InFlightRequests {
+/** Delivery requests without a response so far. Before a virtual clock advances, it waits for them for a limited time. */
+interface InFlightRequests {
   /** Registers a request that is being sent. Call the returned function when the request ends. */
   begin(budget: WaitBudget): () => void;
   isWaiting(): boolean;
   whenIdle(): Promise<void>;
 }
 
-/** How long a virtual clock waits for a delivery. `little` is for receivers that did not respond last time. */
-export type WaitBudget = "usual" | "little";
+/** Time that a virtual clock waits for a response. `little`: for a receiver whose last delivery got no response. */
+type WaitBudget = "usual" | "little";
 
-/** Place of the webhook receivers. The virtual clock waits less for receivers in the server's own process. */
+/** Location of the webhook receivers. A virtual clock waits less for receivers in the server's own process. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * A wait consists of several timers, each of this many ms. After a stall, one long timer would end before the process
- * reads the responses.
+ * Duration of one timer. A wait for a response consists of several timers. If the process stalls, a single long timer
+ * would end before the process reads the responses that have arrived.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** After a wait ends, Node gets this many event-loop turns to read responses that have arrived. */
+/** Number of event-loop turns that Node gets after a wait, to read responses that have arrived. */
 const turnsToRead = 4;
 
-export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
+function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
   const open = new Set<object>();
   const waitedFor = new Set<object>();
   let waiters: (() => void)[] = [];

@@ -16,7 +16,7 @@ import {
 
 /** The part of the server that delivers events to webhooks. None of its methods throws. */
 export interface Outbox {
-  /** Adds a webhook. A webhook of a configuration file is not added twice. */
+  /** Adds a webhook. If the same webhook of a configuration file already exists, activates the existing webhook. */
   add(webhook: NewWebhook): Webhook;
   /** Sends no more events to a webhook. Pending deliveries are still sent. */
   retire(id: string): void;
@@ -28,21 +28,21 @@ export interface Outbox {
   /** Returns a webhook's deliveries: all pending ones, and the last 1,000 finished ones. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   totalsOf(webhookId: string): DeliveryTotals;
-  /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
+  /** Returns why the server refuses to deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
   /**
-   * Waits for the responses to all open delivery requests. The wait for each request is at most about one second of
-   * real time.
+   * Waits for the responses to all open delivery requests. Waits for each request at most about one second of real
+   * time.
    */
   whenIdle(): Promise<void>;
-  /** Aborts all delivery requests. With a data folder, the next start sends them again. */
+  /** Aborts all delivery requests. A server with a data folder sends them again when it next starts. */
   close(): Promise<void>;
 }
 
-export interface OutboxSetup {
+interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** The store for webhooks and deliveries. At startup, the server sends the overdue deliveries from the store. */
+  /** The store for webhooks and deliveries. At startup, the server schedules the pending deliveries in the store. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;

@@ -27,20 +27,20 @@ export interface DeliveryRegistry {
   recordsOf(webhookId: string): readonly DeliveryRecord[];
 }
 
-/** Maximum number of finished deliveries that are kept per webhook. */
+/** Maximum number of finished deliveries to keep for each webhook. */
 const maxEnded = 1000;
 
 export function deliveryRegistry(
   clock: Clock,
   behaviour: DeliveryBehaviour,
   store: Store,
-  kept: StoredState,
+  stored: StoredState,
   webhooks: WebhookRegistry,
 ): DeliveryRegistry {
-  const numbers = { ...kept.numbers };
+  const numbers = { ...stored.numbers };
   const deliveries = deliveryMap(store, webhooks);
-  for (const delivery of kept.deliveries) deliveries.put(delivery);
-  const enter = (destinations: readonly DeliveryDestination[], message: DeliveryMessage, delayMs: number) => {
+  for (const delivery of stored.deliveries) deliveries.put(delivery);
+  const addDeliveries = (destinations: readonly DeliveryDestination[], message: DeliveryMessage, delayMs: number) => {
     const createdMs = clock.now();
     const created = destinations.map((to): Delivery => {
       numbers.deliveries += 1;
@@ -63,9 +63,9 @@ export function deliveryRegistry(
       const facts = { number: nextMessage(), type, createdMs: clock.now(), agentId, deploymentId };
       const message: DeliveryMessage = { kind: "event", ...facts, data: jsonCopy(event.data) };
       const destinations = chosen.map(({ webhook }) => destinationOf(webhook));
-      return enter(destinations, message, behaviour.firstDelayMs());
+      return addDeliveries(destinations, message, behaviour.firstDelayMs());
     },
-    addNotice: (to, body) => enter([to], { kind: "notice", number: nextMessage(), body: jsonCopy(body) }, 0),
+    addNotice: (to, body) => addDeliveries([to], { kind: "notice", number: nextMessage(), body: jsonCopy(body) }, 0),
     pending: () => deliveries.all().filter(({ nextAttemptMs }) => nextAttemptMs !== null),
     find: (number) => deliveries.find(number),
     endAttempt: (before, attempt) => {
@@ -86,7 +86,7 @@ export function deliveryRegistry(
 
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Stores the new state of a delivery. Drops the webhook's oldest finished delivery if too many are stored. */
+  /** Stores the new state of a delivery. If a webhook has more than `maxEnded` finished deliveries, drops the oldest. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];
@@ -157,7 +157,7 @@ function withoutContent(message: DeliveryMessage): DeliveryMessage {
 }
 
 function totalsAfterAttempt(
-  tally: DeliveryTotals,
+  totals: DeliveryTotals,
   before: Delivery,
   after: Delivery,
   attempt: DeliveryAttempt,
@@ -166,11 +166,11 @@ function totalsAfterAttempt(
   const hasBecome = (state: Delivery["state"]) => (before.state !== state && after.state === state ? 1 : 0);
   const answered = status === null ? 0 : 1;
   return {
-    delivered: tally.delivered + hasBecome("delivered"),
-    failed: tally.failed + hasBecome("failed"),
-    answers: tally.answers + answered,
-    answersMs: tally.answersMs + answered * (endedMs - atMs),
-    lastAttemptMs: Math.max(atMs, tally.lastAttemptMs ?? atMs),
+    delivered: totals.delivered + hasBecome("delivered"),
+    failed: totals.failed + hasBecome("failed"),
+    answers: totals.answers + answered,
+    answersMs: totals.answersMs + answered * (endedMs - atMs),
+    lastAttemptMs: Math.max(atMs, totals.lastAttemptMs ?? atMs),
   };
 }
 

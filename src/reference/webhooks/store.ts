@@ -4,7 +4,7 @@ import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 /** The `owner` of webhooks from agent configuration files. Other webhooks have a key's name as `owner`. */
 export const fileOwner = "file";
 
-/** A webhook before an id is assigned. Source: Resources, "Webhook endpoint config". */
+/** A webhook to be added, still without an id. Source: Resources, "Webhook endpoint config". */
 export interface NewWebhook {
   readonly url: string;
   /** Event types, or wildcards such as `agent.*`. */
@@ -21,7 +21,7 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/** An event of an agent, before an id is assigned. Source: Events, "Webhook events". */
+/** An event of an agent, still without an id: a delivery assigns it. Source: Events, "Webhook events". */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
@@ -29,7 +29,7 @@ export interface HostingEvent {
   readonly data: unknown;
 }
 
-/** One request to a receiver. Times are Unix milliseconds on the server's clock. */
+/** One attempt of a delivery: a request to the receiver. Times are Unix milliseconds on the server's clock. */
 export interface DeliveryAttempt {
   readonly atMs: number;
   readonly endedMs: number;
@@ -45,7 +45,7 @@ export interface DeliveryDestination extends Pick<NewWebhook, "url" | "secret" |
 
 export interface EventMessage extends Omit<HostingEvent, "type"> {
   readonly kind: "event";
-  /** Number of the event. It is the same for all webhooks that get the event. */
+  /** Number of the event. All webhooks that get the event get the same number. */
   readonly number: number;
   readonly type: string;
   readonly createdMs: number;
@@ -55,7 +55,7 @@ export type DeliveryMessage =
   | EventMessage
   | { readonly kind: "notice"; readonly number: number; readonly body: unknown };
 
-/** A message on its way to one destination. Times are Unix milliseconds on the server's clock. */
+/** A message for one destination, with its attempts so far. Times are Unix milliseconds on the server's clock. */
 export interface Delivery {
   readonly number: number;
   readonly to: DeliveryDestination;
@@ -63,11 +63,11 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** Due time of the first attempt that has not ended, which may be in the past; `null` if there is none. */
+  /** Due time of the next or running attempt, which may be in the past; `null` if no further attempt follows. */
   readonly nextAttemptMs: number | null;
 }
 
-/** A delivery of an event, as its webhook's list of deliveries shows it. */
+/** A delivery of an event, as `GET /webhooks/{webhook_id}/deliveries` shows it. */
 export interface DeliveryRecord extends Pick<Delivery, "state" | "attempts" | "nextAttemptMs" | "createdMs"> {
   readonly id: string;
   readonly eventId: string;
@@ -96,7 +96,7 @@ export interface StoredWebhook {
 }
 
 /** Highest numbers given to webhooks, messages and deliveries so far. No number is used twice. */
-export interface LastNumbers {
+interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
   readonly deliveries: number;
@@ -149,7 +149,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Writes to the store. A failure only prints a warning, so that requests still get responses. */
+/** Runs a write to the store. A failure only prints a warning, so that requests still get responses. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

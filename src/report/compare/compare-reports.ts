@@ -41,7 +41,7 @@ export function compareReports(
   return { ...found, regressions: findRegressions(found, rules) };
 }
 
-/** Whether the reports share a finding or a load metric. Otherwise, the absence of regressions means nothing. */
+/** Whether both reports share a finding or load metric. If they share none, the absence of regressions means nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
   unchanged > 0 || loadFigures.length > 0 || pairedListNames.some((name) => lists[name].length > 0);
 
@@ -106,8 +106,8 @@ function comparabilityNotes(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // Compares only the name in reports on clients. Their `baseUrl` is the reference server's address, which differs in
-  // each run.
+  // In a report on a client, `baseUrl` is the address of the reference server, which differs in each run. Therefore,
+  // compares only the client's name.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];

@@ -95,7 +95,7 @@ const metricSchema = trialSchema.extend({
 
 const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
-  /** One sentence on one line. Control characters in texts of the target are escaped. */
+  /** The regression in one sentence, on one line. Control characters in texts of the target are escaped. */
   says: text,
   /** The finding that became worse; `null` if the regression is in a load metric or in the verdict. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
@@ -107,18 +107,18 @@ const streamingChangeSchema = z.object({
   is: agentStreamingSchema.nullable(),
 });
 
-/** The output of `conformance compare --json`. */
+/** Schema of the output of `conformance compare --json`. */
 export const comparisonSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/comparison/1"),
     older: sideSchema,
     newer: sideSchema,
     notes: z.array(text).describe("Notes to read first."),
-    /** How the test suite differs between the two reports. `null`: version, clauses and requirements are equal. */
+    /** Differences between the test suites of the two reports. `null`: version, clauses and requirements are equal. */
     changedSuite: suiteSchema.nullable(),
-    /** Findings that became broken, or more severely broken, in the newer report. */
+    /** Findings whose outcome in the newer report is note, warning, fail or error, and is worse than before. */
     newlyFailing: z.array(findingChangeSchema),
-    /** Findings that changed from broken to passed or observed. */
+    /** Findings that changed from note, warning, fail or error to pass or observed. */
     fixed: z.array(findingChangeSchema),
     newlySkipped: z.array(findingChangeSchema),
     noLongerSkipped: z.array(findingChangeSchema),
@@ -138,10 +138,10 @@ export const comparisonSchema = z
   })
   .describe("The differences between two reports of the conformance harness.");
 
-/** All differences between two reports of the same kind, as plain JSON. */
+/** All differences between two reports, as plain JSON. */
 export type Comparison = DeepReadonly<z.infer<typeof comparisonSchema>>;
 
-/** One of the two reports that are compared: its target, suite, start and verdict. */
+/** A summary of one of the two compared reports: target, suite, start, verdict and totals. */
 export type ComparedSide = DeepReadonly<z.infer<typeof sideSchema>>;
 
 /** The result that a finding has in one of the reports. */
@@ -196,7 +196,7 @@ export type FindingChanges = Pick<
 /** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
-/** A load metric that both reports contain, with its two values. */
+/** A metric of a load trial that both reports contain, with its old and new value. */
 export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];

@@ -2,7 +2,7 @@ import { findingKey } from "../model/finding-text.ts";
 import { repeatedCheck, sinceOf } from "../model/requirements.ts";
 import { withoutUndefined } from "../../base/json.ts";
 import { countsIn } from "../../spec/clause.ts";
-import type { Outcome, ReportFinding } from "../model/finding.ts";
+import type { ReportFinding } from "../model/finding.ts";
 import type { Report } from "../model/report.ts";
 import {
   type FindingChange,
@@ -24,8 +24,8 @@ const volatilePatterns: readonly RegExp[] = [
 /** Matches a duration that the target sent without a unit: the number in `1.2 without a unit`. */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
 /**
- * Durations without a unit may be seconds or milliseconds. If two durations differ by more than this factor, their
- * units differ.
+ * A duration without a unit may be in seconds or milliseconds. If two durations differ by more than this factor, their
+ * units are taken to differ.
  */
 const maxUnitlessFactor = 100;
 
@@ -92,18 +92,15 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
-  if (now === null || now > 0) return isBrokenOutcomeWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
+  if (now === null || now > 0) {
+    const isWorse = now === null ? was.outcome !== is.outcome : before === null || now > before;
+    return isWorse ? "newlyFailing" : "stillFailing";
+  }
   if (was.outcome === "skipped") return "noLongerSkipped";
   if (before === null || before > 0) return "fixed";
   if (was.reading !== is.reading) return "changedReadings";
   const isObserved = was.outcome === "observed" || is.outcome === "observed";
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
-}
-
-function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
-  const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
-  if (now === null) return was !== is;
-  return before === null || now > before;
 }
 
 const isImmaterial = ({ was, is }: FindingChange): boolean =>
@@ -142,7 +139,7 @@ function unpairedReasonInRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only `must` clauses. A clause of another level counts as unselected if it has no findings.
+  // `unselected` lists only `must` clauses. Any other clause without findings counts as unselected, too.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

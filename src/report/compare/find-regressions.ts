@@ -16,24 +16,24 @@ import type { RegressionKind, RegressionRules, MetricRegressionKind } from "./re
 
 export function findRegressions(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
   const all = [
-    ...found.newlyFailing.flatMap((each) =>
+    ...found.newlyFailing.map((each) =>
       findingRegression(regressionKindOf(each.is.outcome), each, formatFailure(each.is)),
     ),
     ...skipRegressions(found),
     ...found.appeared
       .filter(({ said }) => said.outcome === "fail" || said.outcome === "warning" || said.outcome === "error")
-      .flatMap((each) => findingRegression("new-check", each, formatFailure(each.said))),
-    ...found.changedReadings.flatMap((each) => findingRegression("reading", each, formatReadings(each.was, each.is))),
+      .map((each) => findingRegression("new-check", each, formatFailure(each.said))),
+    ...found.changedReadings.map((each) => findingRegression("reading", each, formatReadings(each.was, each.is))),
     ...found.changedObservations
       .filter(({ immaterial }) => !immaterial)
-      .flatMap((each) => findingRegression("observation", each, "another observation than before")),
+      .map((each) => findingRegression("observation", each, "another observation than before")),
     ...verdictRegressions(found.older.verdict, found.newer.verdict),
     ...found.loadFigures.flatMap((figure) => metricRegression(figure, rules)),
   ];
   return all.filter(({ kind }) => countsAsRegression(kind, rules));
 }
 
-/** If the user chose the kind `skipped`, the kind `skipped-must` counts, too. */
+/** Whether a kind of regression counts by the chosen rules. The kind `skipped` includes `skipped-must`. */
 const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -42,22 +42,17 @@ function regressionKindOf(outcome: Outcome): RegressionKind {
   return "failing";
 }
 
-const findingRegression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
-  { kind, says: `${findingName(finding)}: ${what}`, finding: findingReference(finding) },
-];
+function findingRegression(kind: RegressionKind, finding: FindingIdentity, what: string): Regression {
+  const { check, clause, instance } = finding;
+  return { kind, says: `${findingName(finding)}: ${what}`, finding: { check, clause, instance } };
+}
 
-const findingReference = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({
-  check,
-  clause,
-  instance,
-});
-
-export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
+function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
   if (outcome === "error") return `the harness failed: ${sanitizeLine(reason ?? "", 160)}`;
   return `expected ${sanitizeLine(expected ?? "", 160)}; got ${sanitizeLine(actual ?? reason ?? "", 160)}`;
 }
 
-export const formatReadings = (was: FindingResult, is: FindingResult): string =>
+const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
 function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
@@ -70,10 +65,10 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
   ];
   return missing
     .filter(({ was }) => was.outcome !== "skipped" && was.outcome !== "error")
-    .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
+    .map(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** Texts that explain why the newer report lacks a finding. `null` means that the missing finding is no regression. */
+/** Texts that say why the newer report lacks a finding. `null`: the missing finding is no regression. */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,

@@ -117,7 +117,7 @@ export function formatMetricChange(figure: LoadMetric): string {
 
 export interface TrialMetrics {
   readonly load: string;
-  /** The cells of each row: name, old value, new value, change. */
+  /** One row for each metric. Its cells are the name, the old value, the new value and the change. */
   readonly rows: readonly (readonly string[])[];
 }
 

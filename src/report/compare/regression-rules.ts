@@ -18,17 +18,17 @@ export const regressionKinds = {
 export type RegressionKind = keyof typeof regressionKinds;
 
 /**
- * How much worse each metric may get by default. E.g. `latency: 0.25` allows an increase by a quarter of the older
- * latency.
+ * Default tolerances for load metrics that get worse. For example, `latency: 0.25` allows an increase by a quarter of
+ * the older latency.
  */
-export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
+const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
 export type MetricRegressionKind = keyof typeof defaultTolerances;
 
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** How much worse each kind of metric may get, as a share of its older value. */
+  /** Maximum by which each kind of metric may get worse, as a share of its older value. */
   readonly tolerances: Readonly<Record<MetricRegressionKind, number>>;
 }
 

@@ -18,7 +18,7 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatSkip } from "./find-regressions.ts";
 
-/** A section of a comparison. Control characters are escaped; each output format must escape its own markup. */
+/** A section of a rendered comparison. Control characters are escaped; each format must escape its own markup. */
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
@@ -72,7 +72,7 @@ const unpairedReasonTexts: Readonly<Record<UnpairedReason, string>> = {
   silent: "the other run has no such finding",
 };
 
-export const isUnpairedBroken = ({ said }: UnpairedFinding): boolean =>
+const isUnpairedBroken = ({ said }: UnpairedFinding): boolean =>
   said.outcome === "error" || (severityByOutcome[said.outcome] ?? 0) > 0;
 
 function detailedSection<F extends FindingChange | UnpairedFinding>(
@@ -191,7 +191,7 @@ export function formatRegressionCount({ regressions }: Comparison): string {
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
-/** Formats one of the compared reports as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
+/** Formats a compared report as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0, requirement set 1.0`. */
 export function formatComparedReport({ target, started, verdict, suite, kind }: ComparedSide): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
@@ -221,7 +221,7 @@ export interface ClauseWithResults {
   readonly cases: readonly ChecksWithResult[];
 }
 
-export function groupByClauseAndResult<F extends FindingIdentity>(
+function groupByClauseAndResult<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly LabelledText[],
 ): ClauseWithResults[] {
@@ -236,7 +236,7 @@ export function groupByClauseAndResult<F extends FindingIdentity>(
   }));
 }
 
-/** Formats findings as `SSE-5/name (free, pro), SSE-5/other`: each check once, with its instances. */
+/** Formats findings as `SSE-5/name (free, pro), SSE-5/other`. Names each check once, with its instances. */
 export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | "instance">[], max = 12): string {
   const texts = [...Map.groupBy(findings, ({ check }) => check)].map(([check, members]) => {
     const instances = members.flatMap(({ instance }) => (instance === null ? [] : [sanitizeLine(instance, 60)]));
@@ -245,7 +245,7 @@ export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | 
   return joinFirst(texts, max);
 }
 
-export const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
+const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
   joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], max);
 
 const formatStreamingChange = ({ agent, was, is }: StreamingChange): LabelledText => ({

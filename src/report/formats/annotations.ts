@@ -11,7 +11,7 @@ import { formatBreach, formatUpcoming, harnessFailedText } from "./test-cases.ts
 
 const maxAnnotationsPerKind = 10;
 
-/** Formats failures and warnings as workflow commands, which GitHub Actions shows as annotations. */
+/** Formats failures, warnings and upcoming failures as workflow commands. GitHub Actions shows them as annotations. */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
   policy: FailurePolicy = defaultPolicy,
@@ -52,7 +52,7 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
       broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
     ),
   );
-  // An annotation has only one position. Therefore, only findings without a position are grouped by probable cause.
+  // Groups findings by probable cause only if they have no position in a file, because an annotation has one position.
   const groupOf = ({ clause, where }: ReportFinding): string =>
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];
@@ -99,6 +99,6 @@ const escapeData = (text: string): string =>
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
-/** Disarms GitHub Actions commands in a text. The target's texts in a report could contain commands. */
+/** Disarms GitHub Actions commands in a text. Texts of the target, which a report quotes, could contain commands. */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

@@ -53,11 +53,11 @@ function badgeCounts(report: Report): string {
 }
 
 /**
- * Renders an SVG badge with verdict, counts and date. For an expired report, the badge shows the expiry date instead.
+ * Renders an SVG badge with verdict, counts and date. If the report has expired, the badge shows only the expiry date.
  */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 
-/** Renders the badge as JSON for the endpoint badge of shields.io (`schemaVersion` 1). */
+/** Renders the badge as JSON for the "endpoint badge" of shields.io, which draws the badge (`schemaVersion` 1). */
 export const badgeEndpoint = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${JSON.stringify({ schemaVersion: 1, ...badgeOf(report, time) })}\n`;

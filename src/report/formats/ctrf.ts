@@ -6,7 +6,7 @@ import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 type CtrfStatus = "passed" | "failed" | "skipped" | "other";
 
-/** Renders a report in the Common Test Report Format (ctrf.io), with a test for each finding. */
+/** Renders a report in the Common Test Report Format (ctrf.io). Each finding becomes a test. */
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const tests = testCasesOf(document, policy).map(ctrfTest);
@@ -46,7 +46,7 @@ export function renderCtrf(document: ReportDocument, policy: FailurePolicy = def
 
 function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details, finding }: TestCase) {
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
-  // If the harness failed at one check, the status is `other`. If nothing was judged, there is no finding and the
+  // If the harness failed at one check, the test's status is `other`. If nothing was judged, there is no finding, and the
   // status is `failed`.
   const testStatus: CtrfStatus = status !== "harness failed" ? status : finding === null ? "failed" : "other";
   return {

@@ -3,7 +3,7 @@ import { type Body, type Exchange, type Header, headerValue, type SentRequest } 
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../model/report.ts";
 
-export interface HarInput {
+interface HarInput {
   readonly report: Pick<Report, "started" | "suite" | "target">;
   readonly evidence: Pick<Evidence, "exchanges">;
 }
@@ -11,7 +11,7 @@ export interface HarInput {
 /** Renders the exchanges of a run as an HTTP Archive 1.2. A request without a response has the status 0. */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
-/** Like {@link renderHar}, but in chunks, because an archive with every body may be long. */
+/** Renders the same text as {@link renderHar}, but in chunks, because an archive with every body may be long. */
 export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
@@ -41,10 +41,10 @@ function harEntry(exchange: Exchange, startedMs: number): object {
     request: harRequest(request),
     response: harResponse(answer),
     cache: {},
-    // `wait` includes the time of sending, which the harness does not measure separately.
+    // `wait` includes the time for sending the request, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
-    // Milliseconds by which the test clock was advanced. Explains to readers why rate-limit windows seem to end early.
+    // Milliseconds by which the test clock had been advanced. They explain why rate-limit windows seem to end early.
     ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }
@@ -85,7 +85,7 @@ function harResponse(answer: Exchange["answer"]): object {
     headers: headers.map(harHeader),
     content: { size: bodyBytes(body), mimeType: contentTypeOf(headers), ...harResponseText(body) },
     redirectURL: headerValue(headers, "location") ?? "",
-    // -1 means unknown. The evidence counts decoded bytes, but this field means bytes on the wire.
+    // -1 means unknown. This field counts bytes on the wire, but the evidence counts decoded bytes.
     bodySize: -1,
     ...(ending.kind === "complete"
       ? {}
@@ -99,7 +99,7 @@ const contentTypeOf = (headers: readonly Header[]): string => headerValue(header
 
 const bodyBytes = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
-/** Parses the query of a URL by hand, because the URL class would reject some recorded URLs. */
+/** Parses the query of a URL by hand, because the class `URL` would reject some recorded URLs. */
 function queryParameters(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query

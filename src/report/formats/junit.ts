@@ -52,7 +52,7 @@ function propertiesElement({ verdict, suite: { version, clauses, requirements },
 
 function caseElement(testCase: TestCase): XmlNode {
   const { title, suite, ms } = testCase;
-  // Replaces full stops in the suite's name. CI systems treat the text before a full stop as a package.
+  // Replaces full stops in the suite's name, because CI systems take the text before a full stop for a package name.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
   return xmlElement(
     "testcase",
@@ -76,8 +76,8 @@ function resultElements({ status, type, message, details }: TestCase): XmlNode[]
 }
 
 /**
- * Replaces characters that are forbidden in XML 1.0 with visible escapes, such as `\u{ffff}`. XML 1.0 also forbids
- * character references to them, such as `&#xFFFF;`.
+ * Replaces characters that XML 1.0 forbids with visible escapes, such as `\u{ffff}`. XML 1.0 also forbids character
+ * references to these characters, such as `&#xFFFF;`.
  */
 const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 
@@ -98,7 +98,7 @@ const xmlBuilder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-/** An element in the form that `fast-xml-builder` takes: its content by its name, and its attributes by `:@`. */
+/** An XML element in the form that `fast-xml-builder` takes: `{ [name]: content, ":@": attributes }`. */
 type XmlNode = object;
 
 function xmlElement(

@@ -11,7 +11,7 @@ export const formatText = (text: Text): string =>
 /** Formats any text as inline code on one line. The text cannot become markup, a link or a mention. */
 export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
-  // An empty HTML comment after each `@` prevents a link to an email address. It is not visible.
+  // The invisible HTML comment after each `@` prevents a link to an email address.
   return line === "" ? "" : `<code>${escapeMarkup(line).replaceAll("&#64;", "&#64;<!-- -->")}</code>`;
 };
 
@@ -26,7 +26,7 @@ const renderProse = (text: string): string =>
     )
     .join("");
 
-/** Adds an invisible word joiner after `@` and `#`, to prevent mentions and links to issues on GitHub. */
+/** Escapes markup. Adds an invisible word joiner after `@` and `#`, which prevents mentions and issue links on GitHub. */
 const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
 /** Escapes Markdown and HTML markup. Escapes full stops and colons only where they may be part of a URL. */

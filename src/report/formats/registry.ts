@@ -23,13 +23,13 @@ import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 export interface FormatParts {
   readonly rules?: FailurePolicy;
   /**
-   * The saved report, which the format `json` writes and a statement hashes. Default: `report` of the {@link
+   * The saved report. The format `json` writes it, and a statement contains its hash. Default: `report` of the {@link
    * ReportDocument}.
    */
   readonly report?: Report;
-  /** Returns the digests of the report and evidence files, for a statement. */
+  /** Returns the digests of the saved report and evidence files. A statement contains them. */
   readonly digests?: () => Digests;
-  /** How to sign a statement. Default: it is not signed. */
+  /** Key, subjects and validity for signing a statement. Default: the statement is not signed. */
   readonly signing?: StatementSigning;
 }
 
@@ -128,7 +128,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // If `known` has the digest of the saved report, that digest replaces the computed one.
+  // A digest of the saved report in `known` replaces the computed digest.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

@@ -120,7 +120,7 @@ export const plainTextContext = (document: ReportDocument): FailureContext => ({
   paint: createPaint(false),
 });
 
-export const findingTitle = (finding: ReportFinding): string =>
+const findingTitle = (finding: ReportFinding): string =>
   sanitizeLine(`${findingName(finding)} ${clauseSentence(finding.clause)}`, 400);
 
 export const formatBreach = (finding: ReportFinding, max = 200): string => formatText(breachText(finding, max));
@@ -136,14 +136,14 @@ export function formatUpcoming(finding: ReportFinding, max = 300): string {
   return `upcoming, counts from requirement set ${sanitizeLine(sinceOf(finding), 40)}: ${outcome}${found === "" ? "" : `, ${found}`}`;
 }
 
-export function failureDetails(finding: ReportFinding, context: FailureContext): string[] {
+function failureDetails(finding: ReportFinding, context: FailureContext): string[] {
   const { instance, load } = finding;
   const instances = load === undefined ? (instance ?? []) : trialInstance(load);
   return [...findingLines({ finding, instances: [instances].flat() }, context), ...evidenceLines(finding, context)];
 }
 
-/** Total duration of a finding's exchanges, in milliseconds. An exchange of two findings counts in both. */
-export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
+/** Returns the total duration of a finding's exchanges. An exchange that belongs to two findings counts in both. */
+function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
   const { exchanges } = recorded();
   return evidence.reduce((sum, id) => {
     const exchange = exchanges.get(id);

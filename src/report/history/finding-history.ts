@@ -4,10 +4,10 @@ import { isBroken, isExercised } from "../model/finding.ts";
 
 export interface OpenFailure {
   readonly finding: NightFinding;
-  /** Start of the first night in the current series of failures, ISO 8601. */
+  /** Start time (ISO 8601) of the first night in the current, unbroken series of failures. */
   readonly since: string;
   readonly nights: number;
-  /** Whether the failure may be older than the history: the check passed in no night of the history. */
+  /** Whether the failure may be older than the history: the check passed on no night of the history. */
   readonly isOlder: boolean;
 }
 
@@ -47,12 +47,12 @@ export interface FlakyCheck {
 export const flakinessWindowNights = 14;
 
 /**
- * A check is flaky if it starts or stops failing this often in `flakinessWindowNights` nights. A failure and its fix count as
- * two.
+ * A check is flaky if it starts or stops failing at least this often in `flakinessWindowNights` nights. A failure and
+ * its fix count as two changes.
  */
 const minFlips = 3;
 
-/** Returns the flaky checks, most changes first. Ignores nights on which a check was not exercised. */
+/** Returns the flaky checks, with the most changes first. Ignores nights that did not exercise a check. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakinessWindowNights))

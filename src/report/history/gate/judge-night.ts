@@ -34,11 +34,11 @@ interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** A failed request counts as a change only after this many runs without failed requests. */
+/** Failed or unanswered requests count as a change only after this many runs without such requests. */
 const minCleanRuns = 3;
 /**
- * After this many runs with equal numbers of admitted requests, a different number counts as a change. The same applies
- * to refused requests.
+ * After this many runs with equal numbers of admitted requests, another number counts as a change. The same applies to
+ * refused requests.
  */
 const minConstantRuns = 10;
 
@@ -62,7 +62,7 @@ function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountC
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // If there are new failures, skips `admitted` and `refused`. Failed requests change these counts, too.
+  // If there are new failures, ignores `admitted` and `refused`, because failed requests change these counts, too.
   return newFailures.length > 0
     ? newFailures
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));
@@ -100,13 +100,13 @@ const formatCountChange = ({ load, count, was, is }: CountChange): string =>
 
 /** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /** Tonight's findings compared with earlier findings; `null` if tonight or the history has none. */
+  /** Tonight's findings compared with earlier findings; `null` if tonight or the history has no findings. */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Slower trials that belong to an already reported slow-down. They do not fail the command. */
+  /** Slower trials that belong to a slow-down of an earlier report. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
@@ -120,16 +120,16 @@ export interface NightJudgement {
 /** Maximum number of earlier nights to compare with. The number is large, because some nights have no load results. */
 const lookbackNights = 120;
 
-export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
-  const history = all.slice(-lookbackNights);
+export function loadsToConfirm(earlier: readonly Night[], tonight: Night): TrialId[] {
+  const history = earlier.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
   const shifts = latencyShifts([...history, tonight], "slower");
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
-/** `all`: the earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
-export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
-  const history = all.slice(-lookbackNights);
+/** Judges tonight's run by the earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
+export function judgeNight(earlier: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
+  const history = earlier.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);
   const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
   const counts = countChangesOf(history, tonight);
@@ -146,10 +146,10 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
       ...counts.filter((change) => !provenCounts.includes(change)).map(formatCountChange),
       ...open.map(({ load, figure }) => `load ${trialIdText(load)}: ${figure} looked slower`),
     ],
-    known: openSlowdowns(all),
+    known: openSlowdowns(earlier),
     flaky: flakyChecksOf([...history, tonight]),
-    broken: openFailures([...all, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
-    pairs: pairsOfNights([...all, tonight]),
+    broken: openFailures([...earlier, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
+    pairs: pairsOfNights([...earlier, tonight]),
   };
 }
 

@@ -29,8 +29,8 @@ function latencyOf(run: NightLoad, metric: MetricName): number | null {
 }
 
 /**
- * Runs that start within this time after a night's first run count as the same night. They share the state of the
- * machine.
+ * Runs that start within this time after the first run of a night belong to the same night. They share the state of the
+ * machine, so they are no independent samples.
  */
 const sameNightMs = 6 * 3_600_000;
 
@@ -115,8 +115,8 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
 }
 
 /**
- * For each load trial, returns the start of its last reported latency change. Earlier latencies are not comparable with
- * tonight's.
+ * Returns, for each load trial, the time of its last reported latency change. Latencies before that time are not
+ * comparable with tonight's.
  */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
@@ -185,11 +185,11 @@ export const reportedShiftOf = (
 /** Thresholds for a lasting change of a latency, tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
   /**
-   * Counts of latest nights to compare with earlier nights, e.g. the last 5. A smaller change needs more nights to be
-   * detected.
+   * Numbers of latest nights to compare with earlier nights: the last 5, 8 or 13. A smaller change needs more nights to
+   * be detected.
    */
   windows: [5, 8, 13],
-  /** Recent nights are compared with at least `minBaseline` and at most `maxBaseline` earlier nights. */
+  /** Maximum number of earlier nights to compare recent nights with. `minBaseline` is the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
   minShare: 0.1,
@@ -208,6 +208,9 @@ export const latencyGate = {
    * Maximum probability of a false alarm in the rank test. The probability applies to all metrics of a night together.
    */
   maxPValue: 0.001,
-  /** Number of latest nights to search for a slow-down report that already covers a slower trial. */
+  /**
+   * Number of latest nights to search for a reported slow-down. A slower trial belongs to that slow-down if the trial
+   * was already slower on the night of the report.
+   */
   sameChangeNights: 14,
 } as const;

@@ -159,6 +159,7 @@ export function openHook(
       arrivals: count,
       isReleased,
       ...(otherSecrets.length === 0 ? {} : { otherSecrets }),
+      ...(takesReads ? { takesReads } : {}),
       ...(since === undefined ? {} : { since }),
     }),
     whenReleased: (then: () => void): void => void releases.push(then),

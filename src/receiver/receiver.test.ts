@@ -279,7 +279,8 @@ describe("a receiver", () => {
   it("is opened again at the same address, and continues its counts", async () => {
     const before = await receiverWith();
     const replies: Reply[] = [500, 204].map((status) => ({ kind: "status", status }));
-    const { url } = before.open("kept", { secret, replies });
+    const plan = { secret, replies, otherSecrets: ["second"], takesReads: true, since: "1.1" };
+    const { url } = before.open("kept", plan);
     expect((await post(url, "{}")).status).toBe(500);
     const record = before.record();
     expect(record).toMatchObject({ listen: before.address, publicUrl: null, deliveries: 1 });
@@ -289,7 +290,7 @@ describe("a receiver", () => {
     expect(after.deliveries()).toMatchObject([{ id: "d2", hook: "kept", attempt: 2 }]);
     expect(after.record()).toMatchObject({
       deliveries: 2,
-      hooks: [{ name: "kept", secret, replies, arrivals: 2, isReleased: false }],
+      hooks: [{ ...plan, name: "kept", arrivals: 2, isReleased: false }],
     });
   });
 

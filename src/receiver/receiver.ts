@@ -173,13 +173,12 @@ const maxDeliveryBytes = 512 * 1024;
 function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
-  const isFull = (storedInHook: number): boolean =>
-    storedInHook < perHookStorage.stored
-      ? storedBytes > perHookStorage.bytes - maxDeliveryBytes
-      : stored >= storage.stored || storedBytes > storage.bytes - maxDeliveryBytes;
+  const fits = (bytes: number, storedInHook: number): boolean =>
+    (storedInHook < perHookStorage.stored && storedBytes + bytes <= perHookStorage.bytes) ||
+    (stored < storage.stored && storedBytes + bytes <= storage.bytes);
+  const isFull = (storedInHook: number): boolean => !fits(maxDeliveryBytes, storedInHook);
   const hasRoom = (bytes: number, storedInHook: number): boolean => {
-    const isFirst = storedInHook < perHookStorage.stored && storedBytes + bytes <= perHookStorage.bytes;
-    const isStored = isFirst || (stored < storage.stored && storedBytes + bytes <= storage.bytes);
+    const isStored = fits(bytes, storedInHook);
     if (isStored) [stored, storedBytes] = [stored + 1, storedBytes + bytes];
     return isStored;
   };

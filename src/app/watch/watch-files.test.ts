@@ -116,7 +116,8 @@ describe("what a journal tells", () => {
 });
 
 const hook = { name: "webhook-both", token: "t", secret: "conformance-1", replies: [], arrivals: 0, isReleased: false };
-const receiver = { listen: "127.0.0.1:4711", publicUrl: null, hooks: [hook], deliveries: 0 };
+const laterHook = { ...hook, token: "u", otherSecrets: ["conformance-2"], takesReads: true, since: "1.1" };
+const receiver = { listen: "127.0.0.1:4711", publicUrl: null, hooks: [hook, laterHook], deliveries: 0 };
 
 describe("what it takes to go on watching", () => {
   it("is its owner's alone, for the webhooks' secrets are in it", () => {

@@ -54,7 +54,7 @@ function findFirstMinuteBreach(
     kind: "breach",
     breach: "too many admitted",
     limit: "minute",
-    expected: `at max ${perMinute} requests in a minute, or ${perMinute + burst} where the burst comes on top of them`,
+    expected: `at most ${perMinute} requests in a minute, or ${perMinute + burst} where the burst comes on top of them`,
     actual: `${admitted.length} admitted in one minute, by the reset in the headers${addition}`,
     witness: [...admitted, ...more].map(({ id }) => id),
   });

@@ -6,7 +6,7 @@ import { totalsOf } from "../model/verdict.ts";
 
 const lookbackNights = 14;
 
-/** Converts a night to a report without load metrics, so that two nights can be compared like two reports. */
+/** Converts a nightly run to a report without load metrics, so that two nights can be compared like two reports. */
 export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
   const { suite, target, started, finished, verdict, stopped, requests, unselected, pairs } = night;
   return {
@@ -35,8 +35,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the earlier findings to compare with tonight's findings. A check that is skipped for a single night, e.g. by
- * a rate limit, counts as unchanged.
+ * Returns a report of the earlier findings to compare with tonight's findings; `null` if there are none. A check that
+ * is skipped on a single night, e.g. by a rate limit, counts as unchanged.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -50,12 +50,12 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
         ? findingBeforeSkip(finding, findingOn)
         : latestJudgedFinding(finding, findingOn)) ?? [],
   );
-  // A run that was stopped early did not reach every check. Therefore, only a complete run can have lost findings.
-  const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
-  return documentOf(last, [...compared, ...gone]);
+  // A run that was stopped early did not reach every check. A missing finding therefore counts only in a complete run.
+  const vanished = tonight.stopped === undefined ? vanishedFindings(recent.at(-2), findingOn, keys) : [];
+  return documentOf(last, [...compared, ...vanished]);
 }
 
-const lostFindings = (
+const vanishedFindings = (
   before: Night | undefined,
   findingOn: FindingOnNight,
   tonight: ReadonlySet<string>,
@@ -63,8 +63,8 @@ const lostFindings = (
   (before?.findings ?? []).filter((finding) => {
     const key = findingKey(finding);
     const earlier = findingOn(2, key);
-    const isLost = isExercised(finding) && earlier !== undefined && isExercised(earlier);
-    return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
+    const wasExercised = isExercised(finding) && earlier !== undefined && isExercised(earlier);
+    return wasExercised && !tonight.has(key) && findingOn(0, key) === undefined;
   });
 
 type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;

@@ -25,8 +25,8 @@ const nightLoadSchema = z.object({
 });
 
 /**
- * A finding in the stored history of nightly runs. Texts are cut to 300 characters; passed findings have no `actual` or
- * `reason`.
+ * A finding in the stored history of nightly runs. Its texts are cut to 300 characters. A passed finding has neither
+ * `actual` nor `reason`.
  */
 const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
@@ -44,24 +44,24 @@ const latencyShiftSchema = z.object({
   ...trialShape,
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
-  /** Typical latency before the change, in milliseconds. `isMs` is the latency after it. */
+  /** Typical latency before the change, in milliseconds. `isMs` is the typical latency after the change. */
   wasMs: msSchema,
   isMs: msSchema,
   since: z.iso.datetime(),
   isKnown: z.boolean(),
 });
 
-/** A nightly run in a history: its shortened report, its load runs, and the changes that it reported. */
+/** Schema of a nightly run in a history: its shortened report, its load runs, and the changes that it reported. */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
   .extend({
     format: z.literal(nightFormat),
-    /** Name of the night's file and of the folder of its reports. Ids sort by time. */
+    /** Id of the night, which names its file and the folder of its reports. Ids sort by time. */
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
     second: z.array(nightLoadSchema),
-    /** Changes that this nightly run reported. The next run must not report these changes again. */
+    /** Changes that this nightly run reported. They are stored so that later runs do not report them again. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
   });
 
@@ -72,7 +72,7 @@ export type ReportedLatencyShift = DeepReadonly<z.infer<typeof latencyShiftSchem
 export type ReportedChanges = Night["reported"];
 
 export interface DamagedNight {
-  /** `contradictory` means that the totals or the verdict of a report do not match its findings. */
+  /** `contradictory` means that the night's totals or verdict do not match its findings. Absent for other damage. */
   readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;
@@ -97,7 +97,7 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The actual result of a broken finding, or the reason of any other finding. Version 0.1 had one field for both. */
+  /** The actual result of a broken finding, or the reason of any other finding. Format 1 had one field for both. */
   says: z.string().exactOptional(),
 });
 
@@ -137,7 +137,7 @@ interface NightReports {
   readonly id: string;
   readonly run: Report;
   readonly load: Report | null;
-  /** Why the load could not be sent; `null` if it was sent or not requested. */
+  /** Why the load could not be sent. `null` or absent if the load was sent, or not requested. */
   readonly loadEnd?: RunEnd | null;
 }
 
@@ -174,7 +174,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A nightly run sends only some load scenarios. Scenarios that are not sent do not make the verdict `partial`.
+    // Leaves out `load.unselected`: a nightly run sends only some scenarios, which must not make the verdict `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),

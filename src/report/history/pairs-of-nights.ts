@@ -4,7 +4,7 @@ interface PairsOfNight {
   readonly started: string;
   readonly seed: number | null;
   readonly seen: number;
-  /** Number of pairs of request properties that no earlier night had covered. */
+  /** Number of pairs of request properties that this night covered and no earlier night had covered. */
   readonly added: number;
   /** Number of pairs of request properties covered by this night or an earlier night. */
   readonly union: number;
@@ -15,7 +15,7 @@ export interface PairsOfNights {
   readonly seen: number;
   /** Nights, oldest first, that measured the same pairs of request properties as the last night. */
   readonly nights: readonly PairsOfNight[];
-  /** Flags or target-file lines that would make a run cover more pairs. The last night's run reported them. */
+  /** Flags or target-file lines that would make a run cover more pairs, as the last night's run reported them. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
@@ -35,7 +35,7 @@ export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   return { total, seen: countBits(union), nights: rows, cut };
 }
 
-/** Decodes a bitmap of `total` bits from a file that may be damaged: missing bytes count as zero. */
+/** Decodes a bitmap of `total` bits from base64. The file may be damaged: missing bytes count as zero. */
 function decodeBitmap(base64: string, total: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(total / 8));
   bytes.set(Buffer.from(base64, "base64").subarray(0, bytes.length));

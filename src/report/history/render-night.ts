@@ -13,7 +13,7 @@ import {
 } from "./summary.ts";
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 
-export interface NightTerminalOptions extends TerminalSettings {
+interface NightTerminalOptions extends TerminalSettings {
   readonly nights: number;
 }
 

@@ -11,7 +11,7 @@ import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trial
 import type { TrialId } from "../model/load-results.ts";
 import { dayOf } from "../../base/duration.ts";
 
-/** A sentence about a result of the night. The kinds `regression` and `slower` fail the command. */
+/** A line of the night's summary. A line of the kind `regression` or `slower` fails `conformance nightly`. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -33,8 +33,8 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
     (says: string): NightLine => ({ kind, says });
   return [
     ...regressions.map((each) => {
-      const often = flakyCheckOf(each, flaky);
-      return line("regression")(often === null ? each.says : `${each.says} [flaky: ${formatFlips(often)}]`);
+      const flakyCheck = flakyCheckOf(each, flaky);
+      return line("regression")(flakyCheck === null ? each.says : `${each.says} [flaky: ${formatFlips(flakyCheck)}]`);
     }),
     ...groupByLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
     ...groupByLoad(alsoSlower).map((each) =>
@@ -55,7 +55,7 @@ const baselineProposal = ({ check, instance }: FlakyCheck): string => {
   return `a baseline accepts both outcomes with ${JSON.stringify(entry)}`;
 };
 
-export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
+const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakinessWindowNights} nights, broken on ${broken} of ${nights}`;
 
 function suiteChangeLines(change: SuiteChange | null): string[] {
@@ -76,7 +76,7 @@ function invalidLoadLines({ load }: Night): string[] {
   });
 }
 
-/** Formats the regressions and slower loads as `2 regressions, 1 load slower`; empty if there are none. */
+/** Formats the numbers of regressions and slower loads, such as `2 regressions, 1 load slower`; empty for none. */
 export function formatWorse(regressions: number, slower: readonly ReportedLatencyShift[]): string {
   const loads = groupByLoad(slower).length;
   return [
@@ -85,14 +85,17 @@ export function formatWorse(regressions: number, slower: readonly ReportedLatenc
   ].join(", ");
 }
 
-export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
+function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const worse = formatWorse(regressions.length, slower);
   if (worse !== "") return worse;
   if (night.findings.length === 0) return "nothing could be judged";
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-/** `bad`: a must clause is broken, or something became worse. `unsure`: the run judged too little. */
+/**
+ * Returns the status of a night. `bad`: a must clause is broken, or something became worse. `unsure`: the run judged
+ * nothing or stopped early.
+ */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (hasNewRegression(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
@@ -103,7 +106,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats a night's verdict and failures, such as `nonconformant: INV-10 since 2030-02-05; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // Puts the oldest failures first, because only the first failure of each clause is named.
+  // Puts the oldest failures first, so that each clause gets the date of its oldest failure.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = groupsBy(bySince, ({ finding }) => finding.clause).map(([first]) =>
     sanitizeLine(`${first.finding.clause} ${formatSince(first, night)}`, 80),
@@ -116,7 +119,7 @@ export function formatNightVerdict(judgement: NightJudgement, night: Night): str
 
 const maxNamedClauses = 5;
 
-export function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
+function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
   const first = since === night.started ? "tonight" : dayOf(since);
   return `since ${first}${isOlder ? " or earlier" : ""}`;
 }
@@ -129,7 +132,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
         `${findingName(each.finding)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
-/** Formats covered pairs of request properties, such as `423 on the last night, 612 of 2,355 in 7 nights`. */
+/** Formats numbers of covered pairs of request properties: `423 on the last night, 612 of 2,355 in 7 nights`. */
 export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;
@@ -155,7 +158,7 @@ export function formatShare(was: number, is: number): string {
 const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
   `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
-export const formatLatencyShift = (shift: ReportedLatencyShift): string =>
+const formatLatencyShift = (shift: ReportedLatencyShift): string =>
   `load ${formatLoad(shift)}: ${formatMetricShift(shift)}`;
 
 /** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */

@@ -4,7 +4,7 @@ import type { Text } from "../model/section.ts";
 import { type Html, html, type HtmlContent } from "./markup.ts";
 import { createHash } from "node:crypto";
 
-/** The word on the badge of each outcome, so that colour is not the only sign. */
+/** The text on the badge of each outcome, for readers who cannot see the badge's colour. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
   pass: "✓ pass",
   fail: "✕ fail",
@@ -48,11 +48,11 @@ export const notesList = (notes: readonly string[], label: string): Html | null 
 export const numberTiles = (numbers: readonly (readonly [name: string, value: string])[]): Html =>
   definitionList("figures", numbers);
 
-/** Puts a table into a box that scrolls sideways, so that the page itself does not scroll. */
+/** Puts a table into a box that scrolls sideways, so that a wide table does not make the whole page scroll. */
 export const scrollableTable = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** Renders the head row of a table. An {@link Html} value must already be a header cell. */
+/** Renders the head row of a table. A string becomes a header cell; an {@link Html} value must be a header cell. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>
@@ -93,11 +93,11 @@ export const tableRow = (columns: readonly Column[], cells: readonly HtmlContent
     })}
   </tr>`;
 
-/** Renders a text on one line. Backticks in it mark code. */
+/** Renders a text of the report model on one line. Words in backticks become code. */
 export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? renderInlineCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Renders a string on one line, with backticks as code. Escapes it, because it may come from the target. */
+/** Renders a string on one line. Words in backticks become code. The string may come from the target: it is escaped. */
 export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
 const maxTextCharacters = 4000;
@@ -123,7 +123,7 @@ export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" |
     ? `finding-${encodeFragment(check)}`
     : `finding-${encodeFragment(check)}:${encodeFragment(instance)}`;
 
-/** Returns a URL fragment for each finding, with a number if several have the same check and instance. */
+/** Returns a URL fragment for each finding. Findings with the same check and instance get a number. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(
@@ -140,13 +140,13 @@ export const runAnchor = (evidence: string): string => `run-${encodeFragment(evi
 
 export const clauseAnchor = (clause: string): string => `clause-${encodeFragment(clause)}`;
 
-/** Encodes a text for a URL fragment. Different texts stay different. */
+/** Encodes a text for a URL fragment. Different texts give different fragments. */
 const encodeFragment = (text: string): string =>
   text.length > maxEncodedCharacters
     ? `${encodeFragment(truncate(text, 60))}~${shortHash(text)}`
     : encodeCharacters(text);
 
-/** Maximum length of a text that a URL fragment contains in full. A longer text is cut and gets a hash. */
+/** Maximum length of a text in a URL fragment. A longer text is cut, and a hash is added. */
 const maxEncodedCharacters = 160;
 
 const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

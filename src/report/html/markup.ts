@@ -1,15 +1,15 @@
 declare const isMarkup: unique symbol;
 
-/** HTML in which all text is escaped. Only {@link html} creates such values. */
+/** HTML source in which all text is escaped. Only the function {@link html} creates a value of this type. */
 export interface Html {
   readonly [isMarkup]: true;
   readonly source: string;
 }
 
-/** A value for an {@link html} template. Text is escaped, HTML is not; `null` and `false` insert nothing. */
+/** A value to insert into an {@link html} template. Strings are escaped. `null` and `false` insert nothing. */
 export type HtmlContent = string | number | Html | null | false | readonly HtmlContent[];
 
-/** Creates HTML from a template. Inserted text is safe between tags and in double-quoted attributes. */
+/** Creates HTML from a template. Inserted strings are safe between tags and in double-quoted attributes. */
 export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent[]): Html {
   return htmlFromSource(
     removeIndentation(parts).reduce((before, part, at) => before + contentSource(holes[at - 1] ?? null) + part),

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { escapeHtml, type Html } from "./markup.ts";
 
 /** The content of an HTML page. The page loads nothing over the network, and is readable without its script. */
-export interface PageContent {
+interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets to add to the base style, because the Content-Security-Policy forbids style attributes. */
+  /** Style sheets to add to the base style, because the page's Content-Security-Policy forbids style attributes. */
   readonly styles?: readonly string[];
   readonly script?: string;
   readonly feed?: string;

@@ -1,4 +1,4 @@
-/** Styles of a report's page. They must come after `baseStyle` and `chartStyle`. */
+/** The style sheet of a report's page. It must come after `baseStyle` and `chartStyle`. */
 export const reportStyle = `
 .masthead { padding-block: clamp(1.5rem, 5vw, 2.75rem) 0; }
 .masthead .kicker { margin: 0 0 0.35rem; color: var(--muted); font-size: 0.92rem; }
@@ -95,7 +95,7 @@ a.outcome { text-decoration: none; }
 }
 `;
 
-/** The script of a report's page: filters, search, copying and links. It never writes markup into the page. */
+/** The script of a report's page: filters, search, copying and links. It never inserts HTML source into the page. */
 export const reportScript = String.raw`(() => {
 "use strict";
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];

@@ -12,7 +12,7 @@ import { outside, own, type Text, text } from "./section.ts";
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the interface document; empty for a rule of a load scenario. */
+  /** Section of the interface document that has the clause; empty for a rule of a load scenario. */
   readonly section: string;
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
@@ -54,10 +54,10 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
 
 const levelRank = ({ level }: ClauseGroup): number => levelOrder.indexOf(level);
 
-/** Broken clauses that probably have one cause, such as a missing header. */
+/** A probable cause of failures, such as a missing header, with the clauses that it breaks. */
 export interface FailureCause {
   readonly broken: readonly [BrokenClause, ...BrokenClause[]];
-  /** Ids of clauses whose checks were skipped because a clause in `broken` is broken. */
+  /** Ids of clauses with a check that was skipped because a clause in `broken` is broken. */
   readonly dependent: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes of failures in the order to fix them. The list is empty for a single failed clause. */
+/** Returns the causes of failed clauses, the first to fix first; an empty list if only one clause failed. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -100,7 +100,7 @@ function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
     : [];
 }
 
-/** A check depends on a broken clause if its skip reason names that clause. */
+/** Returns the ids of clauses with a skipped check whose skip reason names a broken clause. */
 const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] =>
   clausesOf(
     skipped.filter(
@@ -109,7 +109,7 @@ const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly Repor
     ),
   );
 
-/** Names the broken clauses of a cause, such as `INV-10, ERR-1 and 3 more`. */
+/** Names the broken clauses of a cause, at most four of them: `INV-10, ERR-1, ERR-2, ERR-3 and 2 more`. */
 export const causeName = ({ broken }: FailureCause): Text =>
   clauseNames(
     broken.map(({ group }) => group.clause),
@@ -144,7 +144,7 @@ export function causesHeading({ length }: readonly FailureCause[]): string {
   return length === 1 ? count : `${count}, the worst for a client first`;
 }
 
-/** Maps the prefix of a clause id to the harm for a client. The worst harm comes first. */
+/** Maps the prefix of a clause id, such as `SSE`, to the harm of a breach for a client. The worst harm comes first. */
 const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",

@@ -21,24 +21,24 @@ import {
 } from "./section.ts";
 
 /**
- * Coverage of one kind of message, e.g. responses with status `200`. `needs`: what the user must set up to get this
- * message.
+ * Coverage of one kind of message, e.g. of responses with status `200`. `needs` names the setup that would make the
+ * target send such a message.
  */
-export type CoverageCell = { readonly kind: string } & (
+type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
   | { readonly state: "within reach"; readonly needs: string }
   | { readonly state: "out of reach" }
 );
 
-/** A row of the coverage table. `of` names an endpoint, or is `stream events` or `deliveries`. */
-export interface CoverageRow {
+/** A row of the coverage table. `of` names the source of the messages, e.g. `invoke` or `deliveries received`. */
+interface CoverageRow {
   readonly of: string;
   readonly cells: readonly CoverageCell[];
 }
 
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: CellsByRow = new Map();
-  // Each load run checked its own responses, so the counts of several runs are added.
+  // Each load run checked its own responses. Therefore, the counts of different runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
     for (const [of, cells] of coverageOfRun(ofOneRun))
       for (const each of cells.values()) mergeCell(rows, of, each, sumOfCells);
@@ -47,7 +47,10 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
-/** For each table cell, takes the largest count of any check. A sum would count the same response several times. */
+/**
+ * Returns the coverage of one run. A cell gets the largest count of any check: the sum would count a response once for
+ * each check.
+ */
 function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
@@ -89,7 +92,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether `kind` names a status, e.g. `200`. In load runs, the exhausted limit can follow, e.g. `429 minute`. */
+/** Whether `kind` is a status, e.g. `200`. Load runs also have `429 minute`, with the exhausted limit, and `all`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));

@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { formatDuration } from "../../base/duration.ts";
 
-/** Limits for how much of a message is shown. A note says how much was left out. */
+/** The maximum size of each part of a message in a text. In place of the rest, a note says how much is left out. */
 export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;
@@ -69,7 +69,7 @@ function bodyLines(body: Body, bounds: MessageBounds): MessageLine[] {
   }
 }
 
-/** Cuts a text to the limits, but keeps its last lines, because the end of a stream matters. */
+/** Cuts a long text in the middle, because the last lines of a stream matter as well as the first. */
 function shortenedTextLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): MessageLine[] => lines.map((line) => wireLine(sanitize(line)));

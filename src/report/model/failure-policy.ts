@@ -24,21 +24,21 @@ export const baselineSchema = z.strictObject({
 /** An entry of a baseline file: a check that is known to fail, and why. */
 export type KnownFailure = DeepReadonly<z.infer<typeof baselineSchema>["known"][number]>;
 
-/** The known failures of a target, which do not fail a run. */
+/** The entries of a baseline file: known failures of a target, which do not fail a run. */
 export type Baseline = readonly KnownFailure[];
 
-export interface BaselineResult {
+interface BaselineResult {
   readonly excused: readonly ReportFinding[];
-  /** Known failures that no longer occur. The user has to remove them from the baseline. */
+  /** Known failures that no longer occur. The run fails until the user removes them from the baseline. */
   readonly stale: Baseline;
-  /** Known failures whose date `until` has passed. They no longer excuse a finding. */
+  /** Known failures whose date `until` has passed. They excuse no finding. */
   readonly expired: Baseline;
 }
 
 const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/** Compares findings with a baseline. A known failure that is not flaky becomes stale when its check passes. */
+/** Compares findings with a baseline. An entry becomes stale when its check passes, unless the entry says `flaky`. */
 export function applyBaseline(
   findings: readonly ReportFinding[],
   baseline: Baseline,
@@ -57,7 +57,7 @@ export function applyBaseline(
   };
 }
 
-/** Returns a baseline with every failure of a report. The user fills in the reasons. */
+/** Returns a baseline with an entry for every failed finding of a report. The user fills in the reasons. */
 export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
   findings
     .filter(({ outcome }) => outcome === "fail")
@@ -67,7 +67,7 @@ export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
       reason: "Say why this fails, and who mends it.",
     }));
 
-/** Decides which findings fail a run. All report formats and the exit code use this policy. */
+/** Options that decide which findings fail a run. All report formats and the exit code use them. */
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
@@ -82,7 +82,7 @@ export type TestStatus =
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /** The finding does not fail the run: it passed, or is an observation, note or permitted warning. */
+  /** The finding does not fail the run: its outcome is `pass`, `observed`, `note`, or a permitted `warning`. */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

@@ -20,10 +20,10 @@ export interface FindingId {
   readonly instance?: string | null | undefined;
 }
 
-/** Returns a key to find the same finding in another report. Rarely, two findings of one report share a key. */
+/** Returns the key of a finding, to find it in another report. Rarely, two findings of one report share a key. */
 export const findingKey = ({ check, instance }: FindingId): string => JSON.stringify([check, instance ?? null]);
 
-/** Formats a finding as `SSE-5/name`, or as `SSE-5/name (pro)` if its check has several instances. */
+/** Formats the check of a finding, such as `SSE-5/name`, or `SSE-5/name (pro)` if the finding has an instance. */
 export const findingName = ({ check, instance }: FindingId): string =>
   `${sanitizeLine(check, 120)}${instance === undefined || instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
@@ -31,9 +31,7 @@ export const clausesOf = (findings: readonly Pick<ReportFinding, "clause">[]): s
   ...new Set(findings.map(({ clause }) => clause)),
 ];
 
-/**
- * Returns the sentence of a clause in the interface document. Returns an empty string for a load scenario's own rule.
- */
+/** Returns the sentence of a clause in the interface document; an empty string for a rule of a load scenario. */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 export const clauseNames = (clauses: readonly string[], max: number): Text =>
@@ -56,7 +54,7 @@ function formatActual(actual: string): string {
 const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
   `${file}:${line}:${column}`;
 
-/** Findings of one check with the same result. They differ only in the instance: a tier or a load trial. */
+/** Findings of one check with the same result, merged. They differ only in their instances: tiers or load trials. */
 export interface DistinctFinding {
   readonly finding: ReportFinding;
   readonly instances: readonly string[];

@@ -16,7 +16,7 @@ import { findingTrialSchema } from "./load-results.ts";
 export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped", "error"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Levels that a finding can have. `load`: a load scenario demands the rule, but no clause does. */
+/** Levels that a finding can have. `load`: a load scenario demands the checked rule, but no clause does. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -41,7 +41,7 @@ const coverageSchema = z
 export const findingSchema = z
   .object({
     check: z.string(),
-    /** Id of the clause. A load scenario's own rule has a name instead, such as `load/slow-refusals`. */
+    /** Id of the checked clause. A rule of a load scenario has a name instead, such as `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -90,7 +90,7 @@ export const findingSchema = z
   })
   .describe("The result of one check for one instance of its probe.");
 
-/** The result of a check. A check whose probe runs once for each tier has one finding for each tier. */
+/** The result of a check in a report. A check whose probe runs once for each tier has one finding for each tier. */
 export type ReportFinding = DeepReadonly<z.infer<typeof findingSchema>>;
 
 type WithOutcome = Pick<ReportFinding, "outcome">;

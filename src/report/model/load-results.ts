@@ -80,7 +80,7 @@ export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 /** The field `load` of a report: its load runs. */
 export type LoadResults = DeepReadonly<z.infer<typeof loadResultsSchema>>;
 
-/** The fields that identify a load trial. Runs with equal fields send the same load. */
+/** The fields that identify a load trial. Load runs with the same three values send the same load. */
 export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
 
 const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
@@ -92,12 +92,12 @@ export const formatTrial = (load: TrialId): string => [load.scenario, tierText(l
 export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
   `${scenario} (${instances.join("; ")})`;
 
-/** The instance of a load finding: tier and engine, such as `pro, k6`. */
+/** Returns the instance of a load finding: tier and engine, such as `pro, k6`. */
 export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
 
 export const loadSuitePrefix = "Load: ";
 
-/** The field `suite` of a load finding, such as `Load: burst`. */
+/** Returns the field `suite` of a load finding, such as `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
 
 export function describeInvalidTrials({ load }: { readonly load?: LoadResults }): string | null {

@@ -108,7 +108,7 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableC
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // Puts the shortest text first: `minute fixed` is more precise than `minute fixed or rolling`.
+    // Puts the shortest text first, because it is the most precise: `minute fixed` before `minute fixed or rolling`.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 

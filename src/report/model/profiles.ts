@@ -94,8 +94,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns the finding as it counts in `profile`. A `core` clause that only streams broke is broken in `streaming` and
- * passes in `core`.
+ * Returns the finding as it counts in `profile`; empty if it does not count there. If only streams broke a `core`
+ * clause, it is broken in `streaming`, and passes in `core`.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
@@ -178,7 +178,7 @@ export function coverageShares({ profiles = [], pairs, limits = [] }: CoverageSo
   };
 }
 
-/** Formats coverage, such as `must clauses 98 % (210 of 213), rate limits: 8 kept`; empty without coverage. */
+/** Formats the coverage of a run: `must clauses 98 % (210 of 213), rate limits: 8 kept`; empty if nothing is known. */
 export const formatShares = ({ musts, pairs, limits }: CoverageShares): string =>
   [
     ...(musts === null ? [] : [`must clauses ${formatShare(musts.exercised, musts.total)}`]),

@@ -16,7 +16,7 @@ export const serializeReport = (report: Report): string => `${JSON.stringify(rep
 
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
-/** Like {@link serializeEvidence}, but in chunks. The whole text may need more memory than the run itself. */
+/** Yields the text of `evidence.json` in chunks. As one string, the text may need more memory than the run itself. */
 export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
   yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;
@@ -43,13 +43,13 @@ function* commaSeparatedLines(items: Iterable<string>): Generator<string> {
   }
 }
 
-/** Thrown if a saved file has unexpected content. The message names the file and the place in it. */
+/** The error for a saved file with unexpected content. Its message names the file and the place in the file. */
 export class UnreadableFile extends UsageError {}
 
 /**
  * Parses the text of `report.json`.
  *
- * @throws {UnreadableFile}
+ * @throws {UnreadableFile} if the text is not a report
  */
 export const readReport = (text: string, file: string): Report =>
   restoreFindingTrials(parseFile(text, file, reportSchema));
@@ -57,7 +57,7 @@ export const readReport = (text: string, file: string): Report =>
 /**
  * Parses the text of `evidence.json`.
  *
- * @throws {UnreadableFile}
+ * @throws {UnreadableFile} if the text is not evidence
  */
 export function readEvidence(text: string, file: string): Evidence {
   const packed = parseFile(text, file, evidenceSchema);
@@ -76,7 +76,7 @@ function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   throw new UnreadableFile(line`${file}: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Fills in the field `load` of findings. Older harness versions wrote its content only into `suite` and `instance`. */
+/** Derives the field `load` of findings from `suite` and `instance`. Older harness versions did not write `load`. */
 function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {
@@ -110,7 +110,7 @@ export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false):
   return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;
 }
 
-/** Returns how a report contradicts itself, e.g. totals that do not match the findings; `null` if it does not. */
+/** Describes a contradiction in a report, e.g. totals that do not match the findings; `null` if there is none. */
 export function contradictionInReport(report: Report): string | null {
   const { requirements } = report.suite;
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));

@@ -182,7 +182,7 @@ const groupByCause = (findings: readonly ReportFinding[], causeOf: (finding: Rep
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
 
-/** Readings that say only whether an optional field is present. Pages show them in a collapsed table. */
+/** Names of readings that say only whether an optional field is present. Pages show them in a collapsed table. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
 function readingsSection({ findings }: Report): Section {

@@ -11,7 +11,7 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
-/** The verdict on a target. For example, `partial`: no `must` clause is broken, but at least one was not exercised. */
+/** The verdict on a target. `partial` means: no `must` clause is broken, but at least one was not fully exercised. */
 export type Verdict = (typeof verdicts)[number];
 
 const count = z.int().nonnegative();
@@ -31,7 +31,7 @@ const pairsSchema = z
     ...combinationCountFields,
     unseen: z
       .array(z.string())
-      // Reports of older versions lack `unseen`.
+      // Reports of older harness versions lack `unseen`.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
     triples: z
@@ -146,7 +146,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Old reports have no `requirements`. They get the first requirement set.
+      // Reports of older harness versions lack `requirements`. They count as judged by the first requirement set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     party: z
@@ -204,7 +204,7 @@ export const reportSchema = z
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
-      // Reports of older versions lack this list: those versions had no requirement sets.
+      // Reports of older harness versions lack `upcoming`: those versions had no requirement sets.
       .default([])
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
@@ -214,7 +214,7 @@ export const reportSchema = z
     streaming: streamingSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Runs of older versions left nothing on a target. Therefore, their reports lack this list.
+      // Reports of older harness versions lack `created`.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
@@ -258,17 +258,17 @@ export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
 export type Totals = DeepReadonly<z.infer<typeof totalsSchema>>;
 
-/** A clause that no request can test, and the reason. */
+/** A clause that no request can test, with the reason. */
 export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 
 /** A resource that the run left on the target, because the interface has no operation that deletes it. */
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
-/** A report with its evidence. Secrets are redacted, but each renderer must escape control characters. */
+/** A report with its evidence. Secrets are redacted. Control characters are not escaped: each renderer must do so. */
 export interface ReportDocument {
   readonly report: Report;
-  /** Evidence of the run. `null` for a load report, and for a report that was moved without its evidence. */
+  /** Evidence of the run; `null` for a load report, and for a report whose evidence file is missing. */
   readonly evidence: Evidence | null;
-  /** Load evidence, by the file name in `report.load.runs[].evidence`. Empty for a report without load. */
+  /** Load evidence by file name, as in `report.load.runs[].evidence`. Empty for a report without load. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }

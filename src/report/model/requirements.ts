@@ -21,8 +21,8 @@ export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> 
   since === firstRequirements ? {} : { since };
 
 /**
- * Removes the requirement set from a check id: `INV-3/in requests of 1.1` becomes `INV-3`. Returns `null` if the id has
- * no set.
+ * Removes the requirement set from the id of a check: `INV-3/in requests of 1.1` becomes `INV-3`. Returns `null` if the
+ * id names no requirement set.
  */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
@@ -46,7 +46,7 @@ export const isClauseIn = (clause: string, requirements: string): boolean =>
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** Returns the newest requirement set. For a server: the newest set that added a server requirement. */
+/** Returns the newest requirement set; for a server, the newest set that added a requirement for servers. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
@@ -63,7 +63,7 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
     );
   const { findings, upcoming } = splitFindings([...report.findings, ...report.upcoming], requirements);
   const unselected = report.unselected.filter((clause) => isClauseIn(clause, requirements));
-  // Drops the verdicts for profiles, which renderers compute again from the findings.
+  // Drops the verdicts for profiles, which no longer match. Renderers compute them again from the findings.
   const { profiles: _before, ...rest } = report;
   return {
     ...rest,

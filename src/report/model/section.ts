@@ -18,12 +18,12 @@ export type SectionName =
   | "created"
   | "about";
 
-/** A part of a report with a heading. Every format lays it out in its own way. */
+/** A part of a report with a heading. Each report format lays out the section in its own way. */
 export interface Section {
   readonly name: SectionName;
   readonly title: string;
   readonly lead?: Text;
-  /** The whole section in one line, for the terminal. Without `summary`, the terminal shows the blocks. */
+  /** The whole section as one text for the terminal. Without `summary`, the terminal shows the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly SectionBlock[];
 }
@@ -36,7 +36,7 @@ export interface TableBlock {
   readonly columns: readonly TableBlockColumn[];
   readonly rows: readonly (readonly TableCell[])[];
   readonly lead?: Text;
-  /** Whether the table matters little. The HTML page collapses it. */
+  /** Whether the table matters little. The HTML page collapses a minor table. */
   readonly isMinor?: boolean;
 }
 
@@ -44,7 +44,8 @@ export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
   /**
-   * If room is short, the columns with the highest rank are dropped first. Columns without a rank are never dropped.
+   * On a narrow terminal, the columns with the highest rank are dropped first. A column without a rank, or with rank 0,
+   * is never dropped.
    */
   readonly dropRank?: number;
 }
@@ -74,7 +75,7 @@ export interface LabelledValue {
 
 export const fact = (label: string, value: Text): LabelledValue => ({ label: own(label), value });
 
-export interface ItemsBlock {
+interface ItemsBlock {
   readonly kind: "items";
   readonly items: readonly Text[];
 }
@@ -99,12 +100,12 @@ export const findingCell = (content: Text, finding: ReportFinding | undefined): 
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
 
-/** A text in parts. Renderers must escape the parts that come from a target or a person. */
+/** A text in parts. Renderers must escape the parts of the kind `outside`, which come from a target or a person. */
 export interface Text {
   readonly parts: readonly TextPart[];
 }
 
-export type TextPart = OwnPart | OutsidePart;
+type TextPart = OwnPart | OutsidePart;
 
 interface OwnPart {
   readonly kind: "own";
@@ -114,7 +115,7 @@ interface OwnPart {
 interface OutsidePart {
   readonly kind: "outside";
   readonly raw: string;
-  /** Maximum width, in terminal columns. Longer text is cut. */
+  /** Maximum width in terminal columns. A longer text is cut. */
   readonly max: number;
   /** Whether the text reads as part of a sentence. Otherwise, Markdown shows it as code. */
   readonly isProse: boolean;
@@ -123,7 +124,7 @@ interface OutsidePart {
 /** A value for a {@link text} template. Strings are not allowed, because they might come from the target. */
 type TextContent = Text | number | readonly Text[];
 
-/** Creates a text from the harness's own words and the inserted values. Joins each inserted list with commas. */
+/** Creates a text from a template of the harness's own words. The texts of an inserted list are joined with commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly TextContent[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -142,7 +143,7 @@ export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPa
 /** Creates a text from an untrusted value, such as a name or an observed value. */
 export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
 
-/** Like {@link outside}, for words that read as part of a sentence, such as skip reasons. */
+/** Creates a text from untrusted words that read as part of a sentence, such as a skip reason. */
 export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });
@@ -151,14 +152,14 @@ export const joinTexts = (texts: readonly Text[], separator = ", "): Text => ({
   parts: texts.flatMap(({ parts }, at) => (at === 0 ? parts : [ownPart(separator), ...parts])),
 });
 
-/** Joins the first `max` texts, and says how many more there are: `SSE-5, SSE-6 and 3 more`. */
+/** Joins the first `max` texts, and adds the number of the others: `SSE-5, SSE-6 and 3 more`. */
 export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   const hiddenCount = texts.length - max;
   const joined = joinTexts(texts.slice(0, max));
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Turns a `Text` into a string. `outside` must escape its argument, which can contain words of the target. */
+/** Converts a `Text` to a string. The function `format.outside` must escape the part: it may come from the target. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -40,16 +40,16 @@ interface StreamTimes {
   readonly isLump: boolean;
 }
 
-/** Minimum number of chunks of a lump: a stream whose chunks all arrive together at the end. */
+/** Minimum number of chunks of a lump, which is a stream whose chunks all arrive together at the end. */
 const minLumpChunks = 5;
-/**
- * A stream counts as a lump if all chunks arrive together at the end. The last chunk must arrive at least this long
- * after the request.
- */
+/** A stream counts as a lump (all chunks arrive together) only if it takes at least this long to the last chunk. */
 const minLumpMs = 200;
-/** A lump's chunks span at most this share of the time from request to last chunk. */
+/**
+ * A stream counts as a lump (all chunks arrive together) only if its chunks span at most this share of the time from
+ * the request to the last chunk.
+ */
 const maxLumpShare = 0.05;
-/** A rate is computed only if the chunks span at least this time, because the timer is inexact. */
+/** A stream's rate is computed only if its chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;
 
 /** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */
@@ -91,8 +91,8 @@ function streamTimesOf(exchange: Exchange): StreamTimes | null {
 }
 
 /**
- * Whether a request asks the server to delay or resume the stream. The times of this stream do not show the agent's
- * speed.
+ * Whether the request of an exchange asks the server to delay or resume the stream. The times of such a stream do not
+ * show the agent's speed.
  */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
@@ -120,8 +120,8 @@ const spreadOf = (values: readonly number[]) => ({
 });
 
 /**
- * Formats an agent's median rate: tokens or characters per second, e.g. `1,234 tokens`. Returns `null` if all streams
- * are too short to measure.
+ * Formats an agent's median tokens or characters per second, e.g. `1,234 tokens`. Returns `null` if all its streams are
+ * too short to measure.
  */
 export const formatRate = ({ perSecond }: AgentStreaming): string | null =>
   perSecond === null ? null : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

@@ -8,7 +8,7 @@ import { joinTexts, outside, outsideProse, own, type Text, text } from "./sectio
 import { profilesLeftOut } from "./profiles.ts";
 import { unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged, failedClauses } from "./verdict.ts";
 
-/** Returns the verdict, such as `conformant`. For a load report, `conformant under load`. */
+/** Returns the name of a report's verdict, such as `conformant`; for a load report, `conformant under load`. */
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
@@ -107,7 +107,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
   ];
 }
 
-/** Names the unmet rules of load scenarios. An unmet rule makes the run fail, but breaks no clause. */
+/** Names the rules of load scenarios that were not met. Such a rule fails the run, although no clause is broken. */
 function unmetDemandTexts({ findings }: Report): Text[] {
   const unmet = failedClauses(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

@@ -59,8 +59,8 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
 /**
- * Returns the must clauses that no check exercised. A clause with untested pairs of request properties counts as not
- * exercised.
+ * Returns the must clauses that no check exercised, those in `unselected` included. A clause with untested pairs of
+ * request properties counts as not exercised.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
@@ -69,7 +69,7 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 
-export type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
+type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
 
 export function whyProfileLeftOut(
   profile: Profile,
@@ -79,7 +79,7 @@ export function whyProfileLeftOut(
   return selection?.profiles === undefined || selection.profiles.includes(profile) ? null : "not selected";
 }
 
-/** Like {@link unexercisedMusts}. Includes a profile's clauses only if the profile is offered and selected. */
+/** Returns the must clauses that no check exercised, without those of profiles that are not offered or not selected. */
 export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unselected"> & ProfileChoice): string[] =>
   unexercisedMusts(report.findings, report.unselected).filter((clause) => {
     const profile = profileOf(clause);
@@ -134,7 +134,7 @@ export const verdictTones: Readonly<Record<Verdict | ProfileResult["verdict"], T
   "not selected": "plain",
 };
 
-/** A sign for each verdict, so that readers need not rely on colour. */
+/** A sign for each verdict, for readers who cannot see colours. */
 export const verdictMarks: Readonly<Record<Verdict, string>> = {
   conformant: "✓",
   nonconformant: "✕",
@@ -143,7 +143,7 @@ export const verdictMarks: Readonly<Record<Verdict, string>> = {
   unreachable: "–",
 };
 
-/** How a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
+/** The way in which a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
 export const runEndFromReason = (why: string | null): RunEnd =>
@@ -156,7 +156,7 @@ interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;
   readonly unselected: readonly string[];
-  /** Whether a load run is invalid. The verdict is then at best `partial`. */
+  /** Whether a load run of the report is invalid, so that the verdict is at best `partial`. */
   readonly hasInvalidLoad: boolean;
 }
 
@@ -176,15 +176,13 @@ export const whyNothingJudged = ({
 }: Pick<Report, "findings" | "stopped" | "verdict">): string | null =>
   verdict === "unreachable" || (stopped !== undefined && !findings.some(isExercised)) ? (stopped ?? "") : null;
 
-export interface ExitOptions {
+interface ExitOptions {
   readonly strict: boolean;
-  /**
-   * Whether the run fails if a must clause was not exercised. Ignores profiles that are not offered or not selected.
-   */
+  /** Whether a must clause that was not exercised fails the run, unless its profile is not offered or not selected. */
   readonly complete: boolean;
 }
 
-/** Returns the exit code for the findings of a run. The code 130 for an interruption is set elsewhere. */
+/** Returns the exit code that follows from the findings of a run. The caller sets the code 130 for an interruption. */
 export function exitCodeOf(
   report: Pick<Report, "findings" | "unselected"> & ProfileChoice,
   { strict, complete }: ExitOptions,
@@ -221,6 +219,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamedFindings(report).length > 0) return 3;
-  // With excused findings, code 3 (nothing exercised) would be wrong: these findings were exercised.
+  // If all other findings were skipped, code 3 (nothing exercised) would be wrong: the excused ones were exercised.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -7,15 +7,15 @@ export interface RegistryEntry {
   readonly folder: string;
   /** Version of the statement: its file name without `.json`, unique in the folder. */
   readonly version: string;
-  /** Name of the vendor in its key list. Without a key list, the name of its folder. */
+  /** Name of the vendor, from its key list; without a key list, the name of the vendor's folder. */
   readonly vendor: string;
   readonly statement: Statement;
-  /** `null` if nobody signed the statement. */
+  /** Signature of the statement; `null` if nobody signed it. */
   readonly signature: PageSignature | null;
   /** Whether the signing key is in the vendor's key list. */
   readonly isSignedByVendor: boolean;
   readonly expires: string;
-  /** Version of a later statement that judges the same deployment nonconformant; otherwise `null`. */
+  /** Version of a later statement that judges the same deployment nonconformant; `null` if there is none. */
   readonly supersededBy: string | null;
   /** Version of the newest statement with the same deployment and kind; `null` if this statement is the newest. */
   readonly newer: string | null;
@@ -26,7 +26,7 @@ export interface RegistryEntry {
 export interface Registry {
   readonly entries: readonly RegistryEntry[];
   readonly now: Date;
-  /** Address of the site, with a slash at the end; `null` if it is not known. */
+  /** Address of the registry's site, with a slash at the end; `null` if the address is not known. */
   readonly url: string | null;
 }
 
@@ -38,7 +38,7 @@ export const pathsOf = ({ folder, version }: Pick<RegistryEntry, "folder" | "ver
 
 export const isExpired = ({ expires }: RegistryEntry, now: Date): boolean => now.getTime() >= Date.parse(expires);
 
-/** Whether a reader may rely on an entry: it has not expired, and no newer statement replaces it. */
+/** Whether a reader may rely on an entry: its statement has not expired, and no newer statement replaces it. */
 export const isCurrent = (entry: RegistryEntry, now: Date): boolean => reasonsNotCurrent(entry, now).length === 0;
 
 export function reasonsNotCurrent(entry: RegistryEntry, now: Date): string[] {

@@ -31,7 +31,7 @@ export const feedGenerator = html`<generator>agent-hosting-conformance registry<
 
 const maxEntries = 50;
 
-/** Renders the Atom feed (RFC 4287) of a registry, newest run first; without `url`, links are relative. */
+/** Renders the Atom feed (RFC 4287) of a registry, the newest run first. Without `url`, its links are relative. */
 export function renderRegistryFeed({ entries, url, now }: Registry): string {
   const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
   const [first] = newest;
@@ -152,7 +152,7 @@ const judgedHtml = ({ statement: { kind, party = "server", target } }: RegistryE
 function verdictCell(entry: RegistryEntry, now: Date): Html {
   const { verdict } = entry.statement;
   const reasons = reasonsNotCurrent(entry, now);
-  // Leaves out the share of must clauses, because the columns of the profiles show it.
+  // Leaves out the share of must clauses, because the table has a column for each profile that shows it.
   const covered = formatShares({ ...coverageShares(entry.statement), musts: null });
   const isOver = !isCurrent(entry, now);
   const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"
@@ -184,7 +184,7 @@ function signatureText({ signature, isSignedByVendor }: RegistryEntry): string {
   return isSignedByVendor ? "signed by the vendor" : "signed by an unknown key";
 }
 
-/** Styles of a registry's index. They must come after the base style. */
+/** The style sheet of a registry's index page. It must come after `baseStyle`. */
 const pageStyle = `
 main, .wide { max-width: 96rem; }
 header.wide { padding-block: 2rem 0; }

@@ -5,7 +5,7 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 
 export interface CurlOptions {
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of the evidence file, from which curl reads a body that is too long for a command line. */
+  /** Path of `evidence.json`, from which the command reads a body that is too long for a command line. */
   readonly evidenceFile: string;
   readonly connection: ReportedConnection | undefined;
 }
@@ -13,15 +13,15 @@ export interface CurlOptions {
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
 /**
- * Returns a function that finds the shell variable for a key name. The default, such as `PRO_KEY`, applies if the
- * target file names no variable.
+ * Returns a function that finds the shell variable for a key name: the variable that the target file names, or a
+ * default such as `PRO_KEY`.
  */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/** Returns the shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if no valid name results. */
+/** Returns the default shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if the name gives none. */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;
@@ -35,7 +35,7 @@ const proxyUserVariable: ShellPiece = { kind: "variable", name: "PROXY_USER", wi
 
 const maxInlineBytes = 4096;
 
-/** Returns a command that sends a recorded request again, or a shell comment if the body is incomplete. */
+/** Returns a curl command that sends a recorded request again; a shell comment if the recorded body is incomplete. */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
   const body = curlBodyOf(exchange.id, request.body, evidenceFile, shellVariableOf);
@@ -69,7 +69,7 @@ function curlFlags({ request, answer }: Exchange): string[] {
   ];
 }
 
-/** `--noproxy ''` makes curl ignore `NO_PROXY`. */
+/** Returns the curl flags for the proxy and the certificates. `--noproxy ''` makes curl ignore `NO_PROXY`. */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -86,13 +86,13 @@ function methodFlags({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Returns the recorded headers, and headers that keep curl from changing the request. */
+/** Returns the headers to pass to curl: the recorded headers, and more that keep curl from changing the request. */
 function curlHeaders({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => headerValues(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
-    // With these methods, the harness sends `Content-Length: 0` for an empty body, but curl would not.
+    // With POST, PUT and PATCH, the harness sends `Content-Length: 0` for an empty body, but curl would not.
     ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
       ? ["Content-Length: 0"]
       : []),
@@ -129,14 +129,14 @@ function curlBodyOf(
   return { kind: "inline", word: shellWord(shellPiecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
-export interface RecordedBody {
+interface RecordedBody {
   readonly list: "exchanges" | "deliveries";
   readonly id: string;
   readonly body: Extract<Body, { kind: "text" | "base64" }>;
   readonly evidenceFile: string;
 }
 
-/** Returns a command that prints a body byte for byte; `null` if curl can take the text as argument. */
+/** Returns a shell command that prints a body byte for byte; `null` if curl can take the body as an argument. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
@@ -176,5 +176,5 @@ function wireUrl(url: string): string {
   return origin + pathname + search;
 }
 
-/** The beginning of each `conformance` command in a saved report. It works on every machine with npm. */
+/** The beginning of each `conformance` command in a saved report. `npx` works on every machine with npm. */
 export const commandName = "npx agent-hosting-conformance";

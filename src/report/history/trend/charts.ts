@@ -23,7 +23,7 @@ interface LevelChange {
   readonly is: number;
 }
 
-/** Settings of the search for lasting changes. Its seed is fixed, so that a history always gives the same page. */
+/** Options of the search for lasting changes of latency. With a fixed seed, a history always gives the same page. */
 const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
 const { minShare } = latencyGate;
 
@@ -108,8 +108,8 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
 }
 
 /**
- * Returns each night's usual latency range: median ± 2 standard deviations of earlier nights. Ignores nights before the
- * latest level change.
+ * Returns each night's usual latency range: median ± 2 standard deviations of the nights before it. Nights before the
+ * last lasting change of latency are left out.
  */
 function noiseBand(
   points: readonly LatencyPoint[],
@@ -131,7 +131,7 @@ export function passPercent({ totals: { pass, fail, warning, note } }: Night): n
   return judged === 0 ? null : (100 * pass) / judged;
 }
 
-/** With more regressions than this, the chart shows no marks, because they would hide the line. */
+/** If more nights than this have a regression, the chart omits their vertical lines, which would hide the curve. */
 const maxRegressionMarks = 4;
 
 export function passRateChart(nights: readonly Night[]): Html {

@@ -21,7 +21,7 @@ import {
   pairsTable,
 } from "./tables.ts";
 
-export interface TrendOptions {
+interface TrendOptions {
   readonly hasReports: (night: Night) => boolean;
 }
 
@@ -144,13 +144,12 @@ function formatBanner({ started, verdict, stopped }: Night, failures: readonly O
 function historyFigures(nights: readonly Night[], last: Night, failures: readonly OpenFailure[], flaky: number): Html {
   const rate = passPercent(last);
   const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
-  const rows: readonly (readonly [string, string])[] = [
+  return numberTiles([
     ["pass rate", rate === null ? "–" : `${rate.toFixed(rate === 100 ? 0 : 1)} %`],
     ["broken now", String(failures.length)],
     ["flaky", String(flaky)],
     ["nights with nothing broken", `${conformant} of ${nights.length}`],
-  ];
-  return numberTiles(rows);
+  ]);
 }
 
 const maxListedEvents = 20;

@@ -131,14 +131,14 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
 
 const maxPairRows = 30;
 
-/** An event in a history of nightly runs, such as a regression or a lasting change of latency. */
+/** A change in a history of nightly runs, such as a regression or a lasting change of latency. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   readonly reported: string;
-  /** Start of the first night to which the event applies, ISO 8601. */
+  /** Start of the first night that showed the change, ISO 8601. Some nights can pass until the change is reported. */
   readonly since: string;
   readonly says: string;
-  /** Start of the first night that showed the end of the event, such as a fix. `null`: no end is known. */
+  /** Start of the night that showed the end of a regression or slow-down; `null` if no night did. */
   readonly over: string | null;
 }
 

@@ -22,7 +22,7 @@ export const formatMs = (value: number): string =>
   `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
 interface LatencyGroup extends HistogramGroup {
-  /** Returns the latency in milliseconds that the given share of the responses did not exceed. */
+  /** Returns the latency in ms that the given share of the responses did not exceed: 0.5 gives the median. */
   readonly within: (share: number) => number;
   readonly count: number;
 }
@@ -52,15 +52,15 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
 }
 
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
-  const of = (became: LimiterSample["decision"], name: string, tone: Tone): LatencyGroup => {
+  const groupOf = (decision: LimiterSample["decision"], name: string, tone: Tone): LatencyGroup => {
     const values = samples
-      .filter((each) => each.decision === became && each.latencyMs > 0)
+      .filter((each) => each.decision === decision && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
     return { name, tone, count: values.length, values, within: (share) => quantile(values, share) };
   };
   return latencyChart("Latency while the limits were used up", [
-    of("admitted", "admitted", "first"),
-    of("refused", "refused with 429", "bad"),
+    groupOf("admitted", "admitted", "first"),
+    groupOf("refused", "refused with 429", "bad"),
   ]);
 }
 
@@ -85,14 +85,14 @@ function decodeHistogram({
 }: LatencyHistogram): Pick<LatencyGroup, "values" | "count" | "within"> {
   if (count === 0) return { values: [], count, within: () => 0 };
   try {
-    const found = decodeFromCompressedBase64(encoded, 32, false);
-    if (found.totalCount !== count) throw new Error("the histogram is not whole");
+    const histogram = decodeFromCompressedBase64(encoded, 32, false);
+    if (histogram.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // Each equal part of the sorted latencies is represented by its median. The last part is represented by its
-    // maximum.
-    const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
-    const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
-    return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };
+    // The sorted latencies are cut into equal parts. The chart gets the median of each part, and the maximum of the
+    // last part, so that the longest latency is in the chart.
+    const shareOfPart = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
+    const within = (share: number): number => histogram.getValueAtPercentile(share * 100) / 1000;
+    return { count, within, values: Array.from({ length: parts }, (_, at) => within(shareOfPart(at))) };
   } catch {
     const values = [p50Us, p50Us, p50Us, p90Us, p99Us, maxUs].map((us) => us / 1000);
     const known = [
@@ -101,14 +101,14 @@ function decodeHistogram({
       [0.99, p99Us],
       [0.999, p999Us],
     ] as const;
-    return { count, values, within: (part) => (known.find(([at]) => at >= part)?.[1] ?? maxUs) / 1000 };
+    return { count, values, within: (share) => (known.find(([at]) => at >= share)?.[1] ?? maxUs) / 1000 };
   }
 }
 
 interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
-  /** A representative sample of latencies, in milliseconds. */
+  /** The latencies to draw, in milliseconds. For a long load, a representative sample of at most 1,000 latencies. */
   readonly values: readonly number[];
 }
 

@@ -7,7 +7,7 @@ import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
 export interface LimiterSample extends RateLimitInfo {
-  /** Time of the response by the target's clock, in ms. Only differences between such times have a meaning. */
+  /** Time of the response by the target's clock, in ms. The zero is arbitrary: only differences have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
   /** Time from sending the request to the head of the response, by the harness's clock, in milliseconds. */
@@ -61,20 +61,20 @@ const isTierLimits = (value: unknown): value is TierLimits =>
 
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
-  const shown = parseRateLimitInfo(value);
+  const rateLimitInfo = parseRateLimitInfo(value);
   const { kind, status, sentMs, headMs, headClockMs } = value;
-  if (shown === null || (status !== null && !isNumber(status))) return null;
+  if (rateLimitInfo === null || (status !== null && !isNumber(status))) return null;
   return isNumber(sentMs) && isNumber(headMs) && isNumber(headClockMs)
-    ? { ...shown, kind, status, sentMs, headMs, headClockMs }
+    ? { ...rateLimitInfo, kind, status, sentMs, headMs, headClockMs }
     : null;
 }
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Number of admitted requests in the rate-limit window, at each time of a run. */
-export interface WindowCounts {
+/** The number of admitted requests in the rate-limit window, over the time of a run. */
+interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /** Number of admitted requests in the window, after each change. `x` is the target's time in ms. */
+  /** A point after each change. `x` is the target's time in ms, `y` the number of admitted requests in the window. */
   readonly line: readonly ChartPoint[];
   /** One point for each refusal. `y` is the number of admitted requests in the window at the refusal. */
   readonly refusals: readonly ChartPoint[];
@@ -137,7 +137,10 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns a function that computes the window index of a response. It uses the reset header or the response's time. */
+/**
+ * Returns a function that computes the index of the fixed window in which a request was answered. The index comes from
+ * the reset header, or without a valid one from the time of the response.
+ */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -155,7 +158,7 @@ export function fixedWindowIndexer(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Never goes back to an earlier window, although responses can arrive out of order.
+    // The index never decreases, although responses can arrive out of order.
     last = Math.max(last, window);
     return last;
   };

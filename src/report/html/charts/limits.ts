@@ -13,7 +13,7 @@ import {
 } from "./limiter-samples.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 
-export type ChartedWindow = "minute" | "hour";
+type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
@@ -185,7 +185,7 @@ function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreak
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests per minute. A long load records only counts, not each request. */
+/** Draws admitted and refused requests per minute of a long load, whose evidence has only counts per second. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -8,9 +8,7 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/**
- * A delivery attempt. `from` and `to` are its earliest and latest possible time, in seconds after the first attempt.
- */
+/** A delivery attempt. It came between `from` and `to`, in seconds after the first attempt of the same event. */
 interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;
@@ -70,7 +68,7 @@ function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
 
-/** Identifies the event of a delivery by its id. Without an id, the whole body identifies it. */
+/** Returns a key for the event of a delivery: the event's id, or the whole body if the body has no id. */
 function eventIdentityOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
   const id = getPath(parseBoundedJson(body.text), "id");
@@ -124,10 +122,10 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** Below about this many seconds, the scale is linear, because a logarithmic scale cannot show 0. */
+/** Below about this many seconds, the time axis is linear, because a logarithmic axis cannot show 0. */
 const linearSeconds = 20;
 
-/** Returns a logarithmic scale, on which both a minute and two hours can be seen. */
+/** Returns a logarithmic scale for the time axis, so that both a minute and two hours are visible. */
 function logarithmicScaleFor(rows: readonly TimelineRow[]): Scale {
   const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
   const at = (seconds: number): number =>

@@ -15,11 +15,11 @@ import { type Html, html } from "../markup.ts";
 export interface PageContext extends EvidenceContext {
   readonly report: Report;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
-  /** Reserves space on the page for this many characters. Returns `false` if the page is full. */
+  /** Reserves space on the page for a number of characters. Returns `false` if too little space is left. */
   readonly tryReserve: (characters: number) => boolean;
 }
 
-/** Maximum number of characters of exchanges on a page, so that it opens fast. */
+/** Maximum number of characters of exchanges, deliveries and commands on a page, so that the page opens fast. */
 const maxExchangeCharacters = 1_000_000;
 
 export function pageContextOf(document: ReportDocument): PageContext {

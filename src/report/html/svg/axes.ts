@@ -6,7 +6,7 @@ export interface Axis {
   readonly format: (value: number) => string;
 }
 
-/** The place of a drawing within its chart, in SVG units. */
+/** The size of a chart (`width`, `height`) and the edges of the area between its axes, in SVG units. */
 export interface PlotArea {
   readonly width: number;
   readonly height: number;
@@ -18,7 +18,7 @@ export interface PlotArea {
 
 export const plotArea: PlotArea = { width: 640, height: 300, left: 66, right: 626, top: 30, bottom: 240 };
 
-/** Formats a coordinate with at most one decimal, which keeps a drawing of thousands of points small. */
+/** Formats a coordinate with at most one decimal, so that a drawing with thousands of points has a small source. */
 export const formatCoordinate = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const xAt = ({ left, right }: PlotArea, share: number): number => left + share * (right - left);
@@ -61,13 +61,13 @@ export function drawXAxis(plot: PlotArea, { label, format, scale }: Axis & { rea
     )}<text x="${plot.right}" y="${plot.height - 5}" class="name end">${sanitizeLine(label, 80)}</text>`;
 }
 
-/** Converts values to positions on an axis: 0 is its beginning, and 1 its end. */
+/** A scale of an axis. `at` converts a value to a position: 0 is the beginning of the axis, and 1 its end. */
 export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
 }
 
-/** Returns the smallest value. `Math.min(...values)` would throw if there are very many. */
+/** Returns the smallest value, or `otherwise` if there is none. `Math.min(...values)` throws for very many values. */
 export const lowestOf = (values: readonly number[], otherwise = 0): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? otherwise);
 export const highestOf = (values: readonly number[], otherwise = 1): number =>
@@ -76,7 +76,7 @@ export const highestOf = (values: readonly number[], otherwise = 1): number =>
 const tickSteps = [1, 2, 5, 10] as const;
 
 export function linearScale(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // The span has a minimum. With a smaller span, floating-point rounding would make neighbouring ticks equal.
+  // The span has a minimum: in a smaller span, floating-point rounding would make neighbouring ticks equal.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -113,7 +113,7 @@ const withoutRoundingError = (value: number): number => Number(value.toPrecision
 
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** The shortened pauses. `at` is the end of a pause, and `pause` its length. */
+  /** The pauses that the axis shortens. `at` is the time at which a pause ends, and `pause` its real length. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
@@ -123,7 +123,7 @@ interface TimeStretch {
   readonly offset: number;
 }
 
-/** Creates a time axis that shortens each pause longer than `maxPause` to `shownPause`. */
+/** Creates a time axis that shortens pauses: a pause longer than `maxPause` gets the length `shownPause`. */
 export function timeAxisWithBreaks(
   times: readonly number[],
   {

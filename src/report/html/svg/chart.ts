@@ -3,12 +3,12 @@ import { prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PlotArea } from "./axes.ts";
 
-/** Styles of lines, bars and dots. Each has a dash or a shape too, so that colour is not the only sign. */
+/** Names of the colours of lines, bars and dots. Some lines are also dashed, for readers who cannot see colours. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
 /** The data of a chart as a table, for people who cannot see the chart. */
-export interface ChartTable {
+interface ChartTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
 }
@@ -83,7 +83,7 @@ function dataTable(name: string, { head, rows }: ChartTable): Html {
 
 const formatCell = (cell: string | number): string => sanitizeLine(String(cell), 120);
 
-/** Styles of charts, to insert after `baseStyle`. Lines also differ in dashes, for readers who cannot see colours. */
+/** The style sheet of charts, which must come after `baseStyle`. Dashes also tell lines apart, not only colours. */
 export const chartStyle = `
 :root { --tone-first: #0a57a4; --tone-second: #b4530a; --tone-third: #6a3fb5; --tone-fourth: #0f766e; --tone-good: #14663a; --tone-bad: #b01620;
   --tone-quiet: #6a7380; }

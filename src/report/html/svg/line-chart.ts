@@ -19,7 +19,7 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** A series of points. `step` is a line that keeps its height until the next point. */
+/** A series of points in a chart. The shape `step` is a line that keeps its height until the next point. */
 export interface ChartSeries {
   readonly name: string;
   readonly tone: Tone;
@@ -27,15 +27,15 @@ export interface ChartSeries {
   readonly points: readonly ChartPoint[];
 }
 
-/** An area between two lines, such as the range of usual noise. */
-export interface ChartBand {
+/** An area between a lower and an upper line, such as the usual range of a latency. */
+interface ChartBand {
   readonly name: string;
   readonly tone: Tone;
   readonly points: readonly { readonly x: number; readonly low: number; readonly high: number }[];
 }
 
 /** A horizontal line across the chart, such as a published limit. */
-export interface ReferenceLine {
+interface ReferenceLine {
   readonly name: string;
   readonly y: number;
 }
@@ -46,7 +46,7 @@ export interface VerticalLine {
   readonly tone: Tone;
 }
 
-export interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> {
+interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> {
   readonly x: Axis & {
     /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
     readonly units?: readonly number[];
@@ -62,10 +62,10 @@ export interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> 
 export function renderLineChart(chart: LineChart): Html {
   const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
   const [x, y] = [xScale(chart), yScale(chart)];
-  const place = { x, y };
-  const drawing = html`${drawAxes({ ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => drawBand(each, place))}${referenceLines.map(
-    (each) => drawReferenceLine(each, place),
-  )}${drawVerticalLines(verticalLines, place)}${series.map((each) => drawSeries(each, place))}`;
+  const scales = { x, y };
+  const drawing = html`${drawAxes({ ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => drawBand(each, scales))}${referenceLines.map(
+    (each) => drawReferenceLine(each, scales),
+  )}${drawVerticalLines(verticalLines, scales)}${series.map((each) => drawSeries(each, scales))}`;
   const legend: LegendEntry[] = [
     ...series.map(({ name, tone, shape }) => ({ name, tone, sign: signsByShape[shape] })),
     ...bands.map(({ name, tone }) => ({ name, tone, sign: "band" as const })),
@@ -84,10 +84,7 @@ interface PlotScales {
 
 function xScale({ series, bands = [], x: { units, scale } }: LineChart): Scale {
   if (scale !== undefined) return scale;
-  const values = [
-    ...series.flatMap(({ points }) => points.map(({ x }) => x)),
-    ...bands.flatMap(({ points }) => points.map(({ x }) => x)),
-  ];
+  const values = [...series, ...bands].flatMap(({ points }) => points.map(({ x }) => x));
   return linearScale(lowestOf(values), highestOf(values), 7, units);
 }
 
@@ -97,7 +94,7 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
     ...bands.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high])),
     ...referenceLines.map(({ y }) => y),
   ];
-  // Adds room at the top, so that a reference line does not overlap the axis label.
+  // Adds space at the top, so that the name of a reference line does not overlap the label of the axis.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }
@@ -105,42 +102,42 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
 const formatPoint = ({ x, y }: PlotScales, point: ChartPoint): string =>
   `${formatCoordinate(xAt(plotArea, x.at(point.x)))} ${formatCoordinate(yAt(plotArea, y.at(point.y)))}`;
 
-function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Html {
+function drawSeries({ tone, shape, points }: ChartSeries, scales: PlotScales): Html {
   switch (shape) {
     case "line":
       return html`<path
         class="line ${tone}"
-        d="${points.map((point, at) => `${at === 0 ? "M" : "L"}${formatPoint(place, point)}`).join("")}"
+        d="${points.map((point, at) => `${at === 0 ? "M" : "L"}${formatPoint(scales, point)}`).join("")}"
       />`;
     case "step":
-      return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
+      return html`<path class="line ${tone}" d="${stepPath(points, scales)}" />`;
     case "dots":
       // Draws all dots as one path of zero-length lines with round ends. Circles would make the page large.
       return html`<path
         class="dots ${tone}"
-        d="${points.map((point) => `M${formatPoint(place, point)}h0`).join("")}"
+        d="${points.map((point) => `M${formatPoint(scales, point)}h0`).join("")}"
       />`;
     case "crosses":
       return html`<path
         class="cross ${tone}"
-        d="${points.map((point) => `M${formatPoint(place, point)}m-3.5-3.5l7 7m0-7l-7 7`).join("")}"
+        d="${points.map((point) => `M${formatPoint(scales, point)}m-3.5-3.5l7 7m0-7l-7 7`).join("")}"
       />`;
   }
 }
 
-function stepPath(points: readonly ChartPoint[], place: PlotScales): string {
-  const { x, y } = place;
+function stepPath(points: readonly ChartPoint[], scales: PlotScales): string {
+  const { x, y } = scales;
   return points
     .map((point, at) => {
-      if (at === 0) return `M${formatPoint(place, point)}`;
+      if (at === 0) return `M${formatPoint(scales, point)}`;
       return `H${formatCoordinate(xAt(plotArea, x.at(point.x)))}V${formatCoordinate(yAt(plotArea, y.at(point.y)))}`;
     })
     .join("");
 }
 
-function drawBand({ tone, points }: ChartBand, place: PlotScales): Html {
-  const upper = points.map(({ x, high }) => formatPoint(place, { x, y: high }));
-  const lower = points.map(({ x, low }) => formatPoint(place, { x, y: low })).toReversed();
+function drawBand({ tone, points }: ChartBand, scales: PlotScales): Html {
+  const upper = points.map(({ x, high }) => formatPoint(scales, { x, y: high }));
+  const lower = points.map(({ x, low }) => formatPoint(scales, { x, y: low })).toReversed();
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;
 }
 
@@ -154,16 +151,16 @@ function drawReferenceLine({ name, y: level }: ReferenceLine, { y }: PlotScales)
     >`;
 }
 
-/** Minimum distance between the labels of two vertical lines, as a share of the axis. */
+/** Minimum distance between the labels of two vertical lines, as a share of the axis. Closer lines get no label. */
 const minLabelGap = 0.25;
 
-function drawVerticalLines(verticalLines: readonly VerticalLine[], place: PlotScales): Html[] {
+function drawVerticalLines(verticalLines: readonly VerticalLine[], scales: PlotScales): Html[] {
   let last = -1;
   return verticalLines.map((line) => {
-    const at = place.x.at(line.x);
+    const at = scales.x.at(line.x);
     const isNamed = at - last >= minLabelGap || last < 0;
     if (isNamed) last = at;
-    return drawVerticalLine(line, isNamed, place);
+    return drawVerticalLine(line, isNamed, scales);
   });
 }
 

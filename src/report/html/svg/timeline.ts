@@ -3,7 +3,7 @@ import { type Html, html } from "../markup.ts";
 import { type ChartParts, renderChart, type Tone } from "./chart.ts";
 import { type Axis, type PlotArea, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
 
-/** A mark on a time axis. `from` and `to` differ if the exact time is unknown. */
+/** A mark in a row of a timeline. `from` and `to` differ if the exact time of the event is unknown. */
 export interface TimelineMark {
   readonly from: number;
   readonly to: number;
@@ -13,11 +13,11 @@ export interface TimelineMark {
 
 export interface TimelineRow {
   readonly name: string;
-  readonly line: { readonly from: number; readonly to: number } | null;
+  readonly line: { readonly from: number; readonly to: number };
   readonly marks: readonly TimelineMark[];
 }
 
-export interface TimelineChart extends Pick<ChartParts, "title" | "says" | "legend" | "table"> {
+interface TimelineChart extends Pick<ChartParts, "title" | "says" | "legend" | "table"> {
   readonly x: Axis & { readonly scale: Scale };
   readonly rows: readonly TimelineRow[];
 }
@@ -37,8 +37,9 @@ export function renderTimeline({ title, says, x, rows, legend, table }: Timeline
 function drawRow({ name, line, marks }: TimelineRow, top: number, plot: PlotArea, scale: Scale): Html {
   const y = top + 40;
   const at = (time: number): string => formatCoordinate(xAt(plot, scale.at(time)));
+  const path = html`<path class="line thin quiet" d="M${at(line.from)} ${y}H${at(line.to)}" />`;
   return html`<text x="${plot.left}" y="${top + 24}" class="rule">${sanitizeLine(name, 56)}</text
-    >${line === null ? null : html`<path class="line thin quiet" d="M${at(line.from)} ${y}H${at(line.to)}" />`}${marks.map((mark) => drawMark(mark, y, at))}`;
+    >${path}${marks.map((mark) => drawMark(mark, y, at))}`;
 }
 
 function drawMark({ from, to, tone, sign }: TimelineMark, y: number, at: (time: number) => string): Html {

@@ -53,7 +53,7 @@ const tests = [
 ];
 
 function tool(name, ...args) {
-  const options = { cwd: root, env: toolEnvironment(), isPatient: true };
+  const options = { cwd: root, env: toolEnvironment(), hasLowPriority: true };
   return () => capture(join(root, "node_modules", ".bin", name), args, options);
 }
 

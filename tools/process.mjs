@@ -20,14 +20,14 @@ function codeOfSignal(signal) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd: string, env?: NodeJS.ProcessEnv, isPatient?: boolean }} options `isPatient`: runs with a low priority
+ * @param {{ cwd: string, env?: NodeJS.ProcessEnv, hasLowPriority?: boolean }} options `hasLowPriority`: runs with a low priority
  * @returns {Promise<{ code: number, output: string }>}
  */
-export function capture(command, args, { isPatient = false, ...options }) {
+export function capture(command, args, { hasLowPriority = false, ...options }) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     running.add(child);
-    if (isPatient) lowerPriority(child);
+    if (hasLowPriority) lowerPriority(child);
     let output = "";
     let received;
     const forward = (signal) => {

@@ -13,7 +13,7 @@ import type { Probe } from "../run/probe.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
-import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
+import { pairRequestsSent, type PairCoverage } from "../suites/coverage/probe.ts";
 import { allExchanges, type AllExchanges } from "../suites/shared/all-exchanges.ts";
 import { recordedClientSuites, recordedSuites } from "../suites/recorded/recorded-suites.ts";
 
@@ -32,7 +32,7 @@ export function rejudgeRun(
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   const judgements = judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results);
   const findings = reportedFindings(judgements, messages, {
-    coverage: (evidenceOf(evidence, cornersRequested) as PairCoverage | undefined) ?? null,
+    coverage: (evidenceOf(evidence, pairRequestsSent) as PairCoverage | undefined) ?? null,
     selection: report.selection,
     offers: report.target.offers ?? null,
     exchanges: evidence.exchanges,

@@ -1,5 +1,5 @@
 import { once } from "./memoize.ts";
-import { seededNumbers } from "./numbers.ts";
+import { seededRandom } from "./numbers.ts";
 
 /** A row of a covering array: one value for each dimension, by the dimension's name. */
 export type Row = Readonly<Record<string, string>>;
@@ -163,7 +163,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     possiblePairs: () => possible().map(({ name }) => name),
     pairsIn: (row) => pairsOf(idsOf(row)).map(([first, second]) => pairName(first, second)),
     cover: ({ covered, seed, costOf, needed = [], isWanted = () => true }) => {
-      const random = seededNumbers(seed);
+      const random = seededRandom(seed);
       const isNew = new Uint8Array(items.length ** 2);
       for (const { name, id } of possible()) if (!covered.has(name)) isNew[id] = 1;
       const gainOf = (id: number, at: number, row: Ids): number => {
@@ -203,7 +203,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       return rows;
     },
     extend: ({ known, begun, seed }) => {
-      const random = seededNumbers(seed);
+      const random = seededRandom(seed);
       const isMet = new Uint8Array((names.length + 1) * items.length ** 3);
       const meet = (row: Ids): void => {
         for (const triple of triplesOf(row)) isMet[triple] = 1;

@@ -10,10 +10,10 @@ const maxInsertedLength = 2000;
 
 /** Makes a line from a template literal: escapes control characters in inserted values, and hides keys. */
 export const line = (template: TemplateStringsArray, ...values: readonly (string | number)[]): Line =>
-  template.map((words, at) => words + (at < values.length ? fromOutside(String(values[at])) : "")).join("") as Line;
+  template.map((words, at) => words + (at < values.length ? safeLine(String(values[at])) : "")).join("") as Line;
 
 /** Makes untrusted text safe to print: cuts it, escapes control characters, and hides keys. Returns one line. */
-export function fromOutside(text: string): Line {
+export function safeLine(text: string): Line {
   const start = truncate(text, maxInsertedLength);
   const safe = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
   return (start === text ? safe : `${safe}…`) as Line;

@@ -20,7 +20,7 @@ export const formatNumber = (value: number): string =>
 const thousands = /\B(?=(?:\d{3})+$)/g;
 
 /** Creates a generator of random numbers in [0, 1) from a seed (mulberry32), for repeatable results. */
-export function seededNumbers(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -12,7 +12,7 @@ import {
   padToWidth,
   splitToWidth,
   wrap,
-  wrapBroken,
+  wrapBreakingWords,
 } from "./text.ts";
 
 describe("text for people", () => {
@@ -31,8 +31,8 @@ describe("text for people", () => {
   });
 
   it("breaks long words where it is asked to", () => {
-    expect(wrapBroken("a extraordinarily b", 6)).toEqual(["a", "extrao", "rdinar", "ily b"]);
-    expect(wrapBroken("", 6)).toEqual([""]);
+    expect(wrapBreakingWords("a extraordinarily b", 6)).toEqual(["a", "extrao", "rdinar", "ily b"]);
+    expect(wrapBreakingWords("", 6)).toEqual([""]);
   });
 
   it("keeps further lines under the first", () => {

@@ -68,7 +68,7 @@ export function splitToWidth(text: string, columns: number): string[] {
 /** Wraps text at blanks into lines of at most `width` columns. Does not break longer words. */
 export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
 
-export const wrapBroken = (text: string, width: number): string[] =>
+export const wrapBreakingWords = (text: string, width: number): string[] =>
   fillLines(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : splitToWidth(word, width))),
     width,

@@ -1,118 +1,118 @@
 import type { Command } from "commander";
 
 interface TableRow {
-  readonly says: string;
+  readonly summary: string;
   readonly load: () => Promise<Command>;
 }
 
 /** All commands, in the order of `--help`. Each command is loaded only if needed, because its imports take time. */
 export const commandTable: Readonly<Record<string, TableRow>> = {
   run: {
-    says: "Judge a target; without one, the embedded reference server.",
+    summary: "Judge a target; without one, the embedded reference server.",
     load: async () => (await import("./commands/run.ts")).runCommand(),
   },
   plan: {
-    says: "Show what a run would send, create, skip and wait for. Nothing is sent.",
+    summary: "Show what a run would send, create, skip and wait for. Nothing is sent.",
     load: async () => (await import("./commands/plan.ts")).planCommand(),
   },
   init: {
-    says: "Ask about a target, discover it (only GET requests), and write a target file. Each question has a flag.",
+    summary: "Ask about a target, discover it (only GET requests), and write a target file. Each question has a flag.",
     load: async () => (await import("./commands/init.ts")).initCommand(),
   },
   list: {
-    says: "List the clauses of the interface, and the checks of each.",
+    summary: "List the clauses of the interface, and the checks of each.",
     load: async () => (await import("./commands/list.ts")).listCommand(),
   },
   explain: {
-    says: "Explain one clause: what it says, how it is judged, what is needed, what breaks it.",
+    summary: "Explain one clause: what it says, how it is judged, what is needed, what breaks it.",
     load: async () => (await import("./commands/explain.ts")).explainCommand(),
   },
   load: {
-    says: "Send load and judge rate limits by it; without a target, on the embedded reference server.",
+    summary: "Send load and judge rate limits by it; without a target, on the embedded reference server.",
     load: async () => (await import("./commands/load.ts")).loadCommand(),
   },
   receiver: {
-    says: "Judge a webhook receiver by the deliveries that the service would send.",
+    summary: "Judge a webhook receiver by the deliveries that the service would send.",
     load: async () => (await import("./commands/receiver.ts")).receiverCommand(),
   },
   client: {
-    says: "Judge a client, or its tests, by what it sends to the reference server, with trouble and without.",
+    summary: "Judge a client, or its tests, by what it sends to the reference server, with trouble and without.",
     load: async () => (await import("./commands/client.ts")).clientCommand(),
   },
   serve: {
-    says: "Serve the reference implementation of the interface, for people who write clients.",
+    summary: "Serve the reference implementation of the interface, for people who write clients.",
     load: async () => (await import("./commands/serve.ts")).serveCommand(),
   },
   report: {
-    says: "Show a saved report, or write it in other formats. Nothing is sent, and nothing is judged again.",
+    summary: "Show a saved report, or write it in other formats. Nothing is sent, and nothing is judged again.",
     load: async () => (await import("./commands/report.ts")).reportCommand(),
   },
   judge: {
-    says: "Judge what was recorded: a HAR, saved evidence, or JSON lines of exchanges. Nothing is sent.",
+    summary: "Judge what was recorded: a HAR, saved evidence, or JSON lines of exchanges. Nothing is sent.",
     load: async () => (await import("./commands/judge.ts")).judgeCommand(),
   },
   proxy: {
-    says: "Stand between clients and a server, pass everything on, and judge the traffic while it goes on.",
+    summary: "Stand between clients and a server, pass everything on, and judge the traffic while it goes on.",
     load: async () => (await import("./commands/proxy.ts")).proxyCommand(),
   },
   rejudge: {
-    says: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
+    summary: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
     load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),
   },
   evidence: {
-    says: "Print a recorded exchange or delivery: its body or its headers, byte by byte.",
+    summary: "Print a recorded exchange or delivery: its body or its headers, byte by byte.",
     load: async () => (await import("./commands/evidence.ts")).evidenceCommand(),
   },
   replay: {
-    says: "Send the requests of one failed check again, and compare the responses.",
+    summary: "Send the requests of one failed check again, and compare the responses.",
     load: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
   compare: {
-    says: "Compare two saved reports of runs, or two of load. Nothing is sent.",
+    summary: "Compare two saved reports of runs, or two of load. Nothing is sent.",
     load: async () => (await import("./commands/compare.ts")).compareCommand(),
   },
   nightly: {
-    says: "Run, load, compare with earlier nights, and save the night.",
+    summary: "Run, load, compare with earlier nights, and save the night.",
     load: async () => (await import("./commands/nightly.ts")).nightlyCommand(),
   },
   trend: {
-    says: "Write the trend page of a history that `conformance nightly` keeps. Nothing is sent.",
+    summary: "Write the trend page of a history that `conformance nightly` keeps. Nothing is sent.",
     load: async () => (await import("./commands/trend.ts")).trendCommand(),
   },
   watch: {
-    says: "Keep listening for webhook retries of a run with --watch, then judge again.",
+    summary: "Keep listening for webhook retries of a run with --watch, then judge again.",
     load: async () => (await import("./commands/watch.ts")).watchCommand(),
   },
   vendors: {
-    says: "Judge several deployments at the same time, and show them side by side.",
+    summary: "Judge several deployments at the same time, and show them side by side.",
     load: async () => (await import("./commands/vendors.ts")).vendorsCommand(),
   },
   config: {
-    says: "Judge agent configuration files, in JSON or YAML. Nothing is sent.",
+    summary: "Judge agent configuration files, in JSON or YAML. Nothing is sent.",
     load: async () => (await import("./commands/config.ts")).configCommand(),
   },
   baseline: {
-    says: "Print the failures of a saved report as a file of known failures.",
+    summary: "Print the failures of a saved report as a file of known failures.",
     load: async () => (await import("./commands/baseline.ts")).baselineCommand(),
   },
   verify: {
-    says: "Check a conformance statement against its report and evidence. Nothing is sent.",
+    summary: "Check a conformance statement against its report and evidence. Nothing is sent.",
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),
   },
   registry: {
-    says: "Make a static site of a folder of statements. Each is verified first. Nothing is sent.",
+    summary: "Make a static site of a folder of statements. Each is verified first. Nothing is sent.",
     load: async () => (await import("./commands/registry.ts")).registryCommand(),
   },
   key: {
-    says: "Make a key pair that signs statements, and the list of keys to publish.",
+    summary: "Make a key pair that signs statements, and the list of keys to publish.",
     load: async () => (await import("./commands/key.ts")).keyCommand(),
   },
   completion: {
-    says: "Print a script that completes commands, flags and clause ids in bash, zsh or fish.",
+    summary: "Print a script that completes commands, flags and clause ids in bash, zsh or fish.",
     load: async () => (await import("./commands/completion.ts")).completionCommand(),
   },
   selftest: {
-    says: "Prove the suites: every fault is caught by exactly what it breaks, every variant passes.",
+    summary: "Prove the suites: every fault is caught by exactly what it breaks, every variant passes.",
     load: async () => (await import("./commands/selftest.ts")).selftestCommand(),
   },
 };

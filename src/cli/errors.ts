@@ -37,7 +37,7 @@ export function printHarnessError(error: unknown): void {
 const endCallbacks = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-export function endOnFailure(end: (error: unknown) => void): () => void {
+export function onUncaughtError(end: (error: unknown) => void): () => void {
   endCallbacks.add(end);
   return () => void endCallbacks.delete(end);
 }

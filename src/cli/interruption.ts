@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import { HarnessFailure } from "../run/time/stop-signal.ts";
-import { endOnFailure, redactSecrets } from "./errors.ts";
+import { onUncaughtError, redactSecrets } from "./errors.ts";
 import { handleSignal, stopOnSignal } from "./signals.ts";
 
 export interface Interruption {
@@ -16,7 +16,7 @@ export interface Interruption {
 export async function untilInterrupted<T>(act: (interruption: Interruption) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { signal } = controller;
-  const stopCatching = endOnFailure((error) => {
+  const stopCatching = onUncaughtError((error) => {
     controller.abort(new HarnessFailure(redactSecrets(messageOf(error))));
   });
   const hasFailed = (): boolean => signal.reason instanceof HarnessFailure;

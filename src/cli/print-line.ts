@@ -1,6 +1,6 @@
 import { decisiveExitCode, exitCodes } from "../base/process-end.ts";
 import { redactSecrets } from "./errors.ts";
-import { fromOutside, joinLines, type Line } from "../base/line.ts";
+import { safeLine, joinLines, type Line } from "../base/line.ts";
 import { withInvocation } from "./invocation.ts";
 
 /** Prints a message on standard error, with secrets redacted. The type {@link Line} excludes control characters. */
@@ -10,7 +10,7 @@ export const printLines = (texts: readonly Line[]): void => {
   if (texts.length > 0) printLine(joinLines(texts, "\n"));
 };
 
-export const printText = (text: string): void => printLines(text.split("\n").map(fromOutside));
+export const printText = (text: string): void => printLines(text.split("\n").map(safeLine));
 
 let hasUnwrittenOutput = false;
 

@@ -4,7 +4,7 @@ import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
 import { printLine } from "./print-line.ts";
 import { withInvocation } from "./invocation.ts";
-import { fromOutside, type Line } from "../base/line.ts";
+import { safeLine, type Line } from "../base/line.ts";
 
 /**
  * The most used options, grouped by heading in the help text. An entry such as `serve --fault` applies only to the
@@ -119,9 +119,9 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
     .configureHelp(helpConfiguration)
     .showSuggestionAfterError(true);
 
-  for (const [name, { says, load }] of Object.entries(commandTable)) {
+  for (const [name, { summary, load }] of Object.entries(commandTable)) {
     const command = isWanted(name) ? await load() : new Command(name);
-    program.addCommand(withHelpSettings(command.description(says)));
+    program.addCommand(withHelpSettings(command.description(summary)));
   }
   return program;
 }
@@ -133,7 +133,7 @@ function withHelpSettings(command: Command): Command {
 
 function oneLine(text: string): Line {
   const sentence = text.trim().replace(/\s*\n\s*/g, " ");
-  return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
+  return safeLine(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
 /** Minimum width of a description next to its flag. If there is less room, the description goes below the flag. */

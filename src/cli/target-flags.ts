@@ -110,14 +110,14 @@ function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeo
 }
 
 /** The options that change the embedded server. A fault breaks clauses on purpose; a variant is legal. */
-export const patchOptions = {
+export const faultAndVariantOptions = {
   "--fault <name>": repeatable("embedded server only: break one thing on purpose"),
   "--variant <name>": repeatable("embedded server only: behave differently, and still legally"),
 } as const;
 
-export type PatchFlags = FlagsOf<typeof patchOptions>;
+export type PatchFlags = FlagsOf<typeof faultAndVariantOptions>;
 
-export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
+export function readFaultsAndVariants({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
   const patches = patchesByName(fault, variant);
   if (target === null || patches.length === 0) return patches;
   throw new UsageError(

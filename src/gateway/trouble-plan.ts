@@ -1,8 +1,8 @@
 import { requestHeaderValues, type SentRequest } from "../evidence/exchange.ts";
 import { type ClientCall, requestIdentity, requestTarget, type RunStage } from "../evidence/client-call.ts";
 import { is2xx } from "../base/http.ts";
-import { seededNumbers } from "../base/numbers.ts";
-import { endpointCalled, type EndpointName } from "../spec/endpoints.ts";
+import { seededRandom } from "../base/numbers.ts";
+import { endpointOfRequest, type EndpointName } from "../spec/endpoints.ts";
 import type { ChooseTrouble } from "./gateway.ts";
 import {
   jsonEdits,
@@ -50,7 +50,7 @@ interface TroubleItem {
    * If set, the item applies to every request of the run that `fits` accepts. Otherwise, the item applies to one
    * request and its retries.
    */
-  readonly isOfWholeRun?: true;
+  readonly appliesToWholeRun?: true;
 }
 
 const isStream = (_: SentRequest, endpoint: EndpointName): boolean => endpoint === "stream";
@@ -93,7 +93,7 @@ const smallPages: TroubleItem = {
   stage: "legal",
   fits: (request, endpoint) => endpoint === "list" && pageLimitOf(request) >= 2,
   steps: (request) => [{ name: "small-pages", kind: "pages", limit: Math.min(3, pageLimitOf(request) - 1) }],
-  isOfWholeRun: true,
+  appliesToWholeRun: true,
 };
 
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
@@ -157,7 +157,7 @@ interface OngoingTrouble {
 
 /** Plans the responses that a client gets: unusual but legal responses in its first runs, errors in later runs. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
-  const random = seededNumbers(options.seed);
+  const random = seededRandom(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));
   const isOnce = (request: SentRequest): boolean => (plain.get(requestIdentity(request))?.length ?? 1) === 1;
   const known = options.plain.filter(succeeded).map(({ exchange }) => exchange.request);
@@ -192,7 +192,7 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
     pending = pending.filter((each) => each !== item);
     hasApplied = true;
     const steps = item.steps(request);
-    if (item.isOfWholeRun === true) wholeRun = { item, steps };
+    if (item.appliesToWholeRun === true) wholeRun = { item, steps };
     return { steps, untilMs: performance.now() + (item.lastsMs ?? Infinity), nextStep: 0 };
   };
 
@@ -213,6 +213,6 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 const succeeded = ({ exchange: { answer } }: ClientCall): boolean => answer.kind === "answered" && is2xx(answer.status);
 
 function itemFits(fits: TroubleItem["fits"], request: SentRequest): boolean {
-  const call = endpointCalled(request.method, request.url);
+  const call = endpointOfRequest(request.method, request.url);
   return call !== null && fits(request, call.endpoint) && requestHeaderValues(request, "upgrade").length === 0;
 }

@@ -21,7 +21,7 @@ import {
   unavailableReason,
 } from "../report/formats/registry.ts";
 import { renderTerminal } from "../report/terminal/render-terminal.ts";
-import { fromOutside, line, UsageError } from "../base/line.ts";
+import { safeLine, line, UsageError } from "../base/line.ts";
 import type { Judged } from "./judge.ts";
 
 /** Writes `report.json` and `evidence.json` into a folder. If writing fails, the folder stays as it was. */
@@ -94,7 +94,7 @@ export function parseRegressionList(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);
   } catch (error) {
-    if (error instanceof InvalidRegressionList) throw new UsageError(fromOutside(error.message));
+    if (error instanceof InvalidRegressionList) throw new UsageError(safeLine(error.message));
     throw error;
   }
 }

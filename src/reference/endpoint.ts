@@ -24,7 +24,7 @@ export type Endpoint =
  * Whether the endpoint is an addition of the reference server, such as its test control. These endpoints need no key
  * and have no limits.
  */
-export function isServerOwn(endpoint: Endpoint): boolean {
+export function isUndocumented(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }
 

@@ -223,7 +223,7 @@ export const withKeyTraits = (traits: Partial<KeyTraits>, ...endpoints: readonly
  * Makes the server accept a request with the key that `choose` returns. If `choose` returns `undefined`, nothing
  * changes.
  */
-export const letIn = (
+export const acceptAsKey = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>
   overrideResult("identify")((identity, credentials, ring, _nowMs, endpoint) => {
@@ -238,7 +238,7 @@ export const acceptExpiredKeys = (
   matchesKey: (key: KeyTraits) => boolean,
   matchesEndpoint: (endpoint: Endpoint) => boolean = () => true,
 ): Override =>
-  letIn((credentials, ring, endpoint) => {
+  acceptAsKey((credentials, ring, endpoint) => {
     const key = namedKey(credentials, ring)?.key;
     return key !== undefined && matchesKey(key) && matchesEndpoint(endpoint) ? key : undefined;
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { gatewaySpells, type ResponseCounts } from "./gateway.ts";
+import { gatewayOutages, type ResponseCounts } from "./gateway.ts";
 
 const stepMs = 100;
 
@@ -22,14 +22,14 @@ describe("responses without anything of the interface", () => {
     ["in two deployments", `${others(50)}ggg${others(50)}g.g.g${others(50)}`, 2],
     ["never", others(9), 0],
   ])("are a gateway's %s", (_, text, spells) => {
-    expect(gatewaySpells(responses(text))).toHaveLength(spells);
+    expect(gatewayOutages(responses(text))).toHaveLength(spells);
   });
 
   it.each([
     ["one in a hundred, all the time", `${others(99)}g`.repeat(6)],
     ["one in three, all the time", "..g".repeat(200)],
   ])("are the target's own: %s", (_, text) => {
-    expect(gatewaySpells(responses(text))).toBeNull();
+    expect(gatewayOutages(responses(text))).toBeNull();
   });
 
   it("are told apart in counts per second as well", () => {
@@ -38,15 +38,15 @@ describe("responses without anything of the interface", () => {
         const ms = index * 1000;
         return { sentMs: ms, fromMs: ms, toMs: ms + 999, gatewayLike: each, others: 500 - each };
       });
-    expect(gatewaySpells(seconds([0, 0, 3, 500, 500, 240, 0, 0]))).toEqual([
+    expect(gatewayOutages(seconds([0, 0, 3, 500, 500, 240, 0, 0]))).toEqual([
       { fromMs: 2000, toMs: 5999, gatewayLike: 1243, others: 757 },
     ]);
-    expect(gatewaySpells(seconds(Array.from({ length: 60 }, () => 5)))).toBeNull();
+    expect(gatewayOutages(seconds(Array.from({ length: 60 }, () => 5)))).toBeNull();
   });
 
   it("are a gateway's if only requests from before were answered in between", () => {
     const away = responses("g".repeat(400)).map((each) => ({ ...each, toMs: each.toMs + 1 }));
     const late = { sentMs: -5, fromMs: 2000, toMs: 2000, gatewayLike: 0, others: 1 };
-    expect(gatewaySpells([...away, late])).toHaveLength(1);
+    expect(gatewayOutages([...away, late])).toHaveLength(1);
   });
 });

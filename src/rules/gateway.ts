@@ -16,7 +16,7 @@ export interface ResponseCounts {
 }
 
 /** A period in which a gateway responded to some requests instead of the target. */
-interface GatewaySpell {
+interface GatewayOutage {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
@@ -24,7 +24,7 @@ interface GatewaySpell {
   others: number;
 }
 
-/** After this many responses of the target itself, the next gateway-like response begins a new {@link GatewaySpell}. */
+/** After this many responses of the target itself, the next gateway-like response begins a new {@link GatewayOutage}. */
 const maxOthersBetween = 20;
 /**
  * A gateway sends its errors in groups. If more than this many 502, 503 and 504 responses are isolated (see
@@ -43,7 +43,7 @@ const minWholeShare = 0.8;
  * Returns the periods in which a gateway sent 502, 503 or 504 instead of the target. Returns `null` if the target
  * itself sent these errors.
  */
-export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
+export function gatewayOutages(responses: readonly ResponseCounts[]): readonly GatewayOutage[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
   const spells = findSpells(sorted);
   const singles = spells.filter(isIsolated).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
@@ -53,11 +53,11 @@ export function gatewaySpells(responses: readonly ResponseCounts[]): readonly Ga
   return singles > maxIsolated || isPersistent ? null : spells;
 }
 
-const isIsolated = ({ gatewayLike, others }: GatewaySpell): boolean =>
+const isIsolated = ({ gatewayLike, others }: GatewayOutage): boolean =>
   gatewayLike === 1 || others >= gatewayLike * maxOthersBetween;
 
-function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
-  const spells: GatewaySpell[] = [];
+function findSpells(sorted: readonly ResponseCounts[]): GatewayOutage[] {
+  const spells: GatewayOutage[] = [];
   let othersSince = 0;
   for (const each of sorted) {
     const last = spells.at(-1);
@@ -84,5 +84,5 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
  * Whether the counts of a second follow directly on `spell`. `false` for a single response, whose `fromMs` equals its
  * `toMs`.
  */
-const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
+const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewayOutage): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

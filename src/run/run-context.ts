@@ -64,7 +64,7 @@ export function createContext(options: RunContextOptions): ClientContext {
     network: target.network,
     onHarnessLimit: options.onHarnessLimit,
     senderHeaders: senderHeadersOf(options),
-    onLost: (exchange) => {
+    onResend: (exchange) => {
       recorder.countLost();
       outages.observeResent(exchange);
       recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs()));

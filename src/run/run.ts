@@ -3,7 +3,7 @@ import { withConfirmedFreshness } from "../target/control-calls.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
-import { withDerivedRoles, withDetectedTiers, withWebhookAgent } from "./discovery/complete-target.ts";
+import { assignDerivedRoles, withDetectedTiers, withWebhookAgent } from "./discovery/complete-target.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
 import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
@@ -177,7 +177,7 @@ async function runProbesAndJudge(
   const needed = new Set(first.flatMap(({ probe, skip }) => (skip === fastSkip ? [] : probe.needs)));
   const target = mustSaveRequests
     ? assigned
-    : await retryAfterOutage(context, () => withDerivedRoles(client.begin(), assigned, { time, signal, needed }));
+    : await retryAfterOutage(context, () => assignDerivedRoles(client.begin(), assigned, { time, signal, needed }));
   const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow, fast });
   options.onPlan?.(planned.length, target);
   const execution = {

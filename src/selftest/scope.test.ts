@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
-import { seededNumbers } from "../base/numbers.ts";
+import { seededRandom } from "../base/numbers.ts";
 import { clauseIds } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants, suiteFaults } from "../reference/catalogue.ts";
@@ -73,7 +73,7 @@ describe("a trial in the sections alone that speak of what a patch breaks", () =
 
 describe("a trial without the probes that use up a tier's limits", () => {
   const others = patches.filter((patch) => !affectsLimits(patch));
-  const numbers = seededNumbers(testSeed);
+  const numbers = seededRandom(testSeed);
   const drawn = Array.from(
     { length: runsOf({ quick: 1, full: 20 }) },
     () => others[Math.floor(numbers() * others.length)] as Patch,

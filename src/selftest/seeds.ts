@@ -1,4 +1,4 @@
-import { seededNumbers, shuffled } from "../base/numbers.ts";
+import { seededRandom, shuffled } from "../base/numbers.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/catalogue.ts";
 import { type PatchTrial, tryGroups } from "./trial.ts";
@@ -44,7 +44,7 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
 
 /** Draws 10 to 20 variants by a seed. No two of these variants are incompatible or replace the same function. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
   const taken = new Set<string>();
   const drawn: Patch[] = [];

@@ -25,7 +25,7 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
+export const isAddedAfter = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>

@@ -203,7 +203,7 @@ export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]
 /**
  * Kinds of keys that a server must reject, with their columns in the coverage table. Source: Authentication, API key.
  */
-export const rejectedKeyKinds = {
+export const restrictedOrInvalidKeyKinds = {
   "no key": "none",
   "a wrong key": "wrong",
   "a key with another last character": "near",
@@ -221,4 +221,4 @@ export const rejectedKeyKinds = {
   "a key of another address, for the second time": "address",
 } as const;
 
-export type RejectedKeyKind = keyof typeof rejectedKeyKinds;
+export type RejectedKeyKind = keyof typeof restrictedOrInvalidKeyKinds;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { endpointCalled, endpointNames, endpointsAtPath, publishedEndpoints } from "./endpoints.ts";
+import { endpointOfRequest, endpointNames, endpointsAtPath, publishedEndpoints } from "./endpoints.ts";
 
 const base = "https://staging.example.com/v1";
 
@@ -18,7 +18,7 @@ it.each([
   ["POST", "/v1/agents/echo/batch", "batch", {}],
 ])("finds what %s %s is for", (method, url, endpoint, parameters) => {
   const own = { batch: "/agents/{agent_id}/batch" };
-  const found = endpointCalled(method, url, own);
+  const found = endpointOfRequest(method, url, own);
   expect(found?.endpoint).toBe(endpoint);
   expect(found?.parameters).toMatchObject(parameters);
 });
@@ -32,7 +32,7 @@ it.each([
   ["a slash at the end", "GET", `${base}/usage/`],
   ["a batch whose path nobody said", "POST", `${base}/agents/echo/batch`],
 ])("finds no endpoint for %s", (_, method, url) => {
-  expect(endpointCalled(method, url)).toBeNull();
+  expect(endpointOfRequest(method, url)).toBeNull();
 });
 
 it("tells a path that the document defines from one that it does not, whatever the method", () => {

@@ -101,7 +101,11 @@ export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPa
 }
 
 /** Returns the endpoint of a request, or `null` if the document does not define its path or method. */
-export const endpointCalled = (method: string, url: string, own: ConfiguredPaths = noOwnPaths): EndpointCall | null =>
+export const endpointOfRequest = (
+  method: string,
+  url: string,
+  own: ConfiguredPaths = noOwnPaths,
+): EndpointCall | null =>
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
 function parametersIn(

@@ -49,7 +49,7 @@ import {
   streamedWithAllFeatures,
   streamedWithoutQuery,
 } from "./stream/probes.ts";
-import { resumedLate } from "./stream/resumed-streams.ts";
+import { resumedAndLongStreams } from "./stream/resumed-streams.ts";
 import { rolesWithEveryField, unusualInvoke, unusualStream } from "./stream/unusual-probes.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 import { agentCallChecks } from "./relations/calls.ts";
@@ -112,7 +112,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "INV-5": [rolesWithEveryField],
   "SSE-3": streams,
   "SSE-5": streams,
-  "SSE-13": [resumedLate, rolesWithEveryField, unusualStream],
+  "SSE-13": [resumedAndLongStreams, rolesWithEveryField, unusualStream],
   "SSE-14": streams,
   "SSE-15": [rolesWithEveryField],
   "SSE-16": [rolesWithEveryField],
@@ -132,11 +132,11 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "HDR-7": healthProbes,
   "HDR-9": [minuteExhausted, slotsHeld],
   "HDR-11": [unknownPathRequested],
-  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted, resumedLate],
+  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted, resumedAndLongStreams],
   "HDR-15": [...slowProbes, minuteExhausted],
   "HDR-18": [minuteExhausted],
   "LIM-6": [streamed],
-  "LIM-11": [resumedLate],
+  "LIM-11": [resumedAndLongStreams],
 };
 
 const addCompanionProbes = ({ title, checks }: Suite): Suite => ({

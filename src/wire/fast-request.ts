@@ -13,7 +13,7 @@ interface FastRequest {
   readonly body: string | null;
   readonly deadlines: Deadlines;
   readonly onHead: () => void;
-  readonly onLost?: (answer: Unanswered) => void;
+  readonly onResend?: (answer: Unanswered) => void;
 }
 
 const maxBodyBytes = 1024 * 1024;
@@ -28,7 +28,7 @@ export async function sendFast(
 ): Promise<Answered | Unanswered> {
   const first = await sendOnce(dispatcher, sent, now);
   if (!first.isStale) return first.answer;
-  if (first.answer.kind === "unanswered") sent.onLost?.(first.answer);
+  if (first.answer.kind === "unanswered") sent.onResend?.(first.answer);
   return (await sendOnce(dispatcher, sent, now)).answer;
 }
 

@@ -69,7 +69,7 @@ interface TransportOptions {
    * Called if the transport resends a request because the server closed an idle connection. The server may have
    * received the request twice.
    */
-  readonly onLost?: (exchange: Exchange) => void;
+  readonly onResend?: (exchange: Exchange) => void;
 }
 
 const maxExceededResponses = 1;
@@ -88,7 +88,7 @@ export function openTransport(options: TransportOptions): Transport {
   const exceeded = (): void => void (excessCount += 1);
   const reportLost = (exchange: Exchange): void => {
     count += 1;
-    options.onLost?.({ ...exchange, id: `x${count}` });
+    options.onResend?.({ ...exchange, id: `x${count}` });
   };
   return {
     open: (outgoing) => {
@@ -108,11 +108,11 @@ export function openTransport(options: TransportOptions): Transport {
       const opened = Promise.withResolvers<void>();
       const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
-      const onLost = (answer: Unanswered): void => reportLost({ ...recorded, answer });
+      const onResend = (answer: Unanswered): void => reportLost({ ...recorded, answer });
       const headers = sentHeaders(recorded.id, outgoing, options);
       const sending = sendFast(
         dispatcher,
-        { ...outgoing, headers, deadlines, onHead: opened.resolve, onLost },
+        { ...outgoing, headers, deadlines, onHead: opened.resolve, onResend },
         options.now,
       );
       const finished = sending.then((answer): Exchange => {

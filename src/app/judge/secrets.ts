@@ -59,7 +59,7 @@ const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
  * Removes webhook secrets from a report. Finds the secrets by a search in the text of `evidence.json`, which is faster
  * than parsing the file.
  */
-export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
+export function redactWebhookSecretsByText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
   const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecretNames.name, value }));
   return redactorFor(secrets).deep(report);

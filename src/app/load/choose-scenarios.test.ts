@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../load/scenarios.ts";
-import { chooseScenarios, defaultScenarios, defaultScenariosInRealTime } from "./plan-load.ts";
+import { chooseScenarios, defaultScenarios, defaultScenariosOnTarget } from "./plan-load.ts";
 
 const namesOf = (...args: Parameters<typeof chooseScenarios>): string[] =>
   chooseScenarios(...args).map(({ name }) => name);
@@ -13,7 +13,7 @@ describe("choosing scenarios", () => {
 
   it("takes a short set where none was named, another one where the clock is real", () => {
     expect(namesOf([], false)).toEqual(defaultScenarios);
-    expect(namesOf([], true)).toEqual(defaultScenariosInRealTime);
+    expect(namesOf([], true)).toEqual(defaultScenariosOnTarget);
   });
 
   it("takes all", () => {

@@ -3,7 +3,7 @@ import { isKeyRefusal } from "../../base/http.ts";
 import type { Client } from "../../run/send/client.ts";
 import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
-import { withDerivedRoles } from "../../run/discovery/complete-target.ts";
+import { assignDerivedRoles } from "../../run/discovery/complete-target.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
 import { inShortSession } from "../../run/run-context.ts";
 import { noUsableKey } from "../../run/run.ts";
@@ -46,7 +46,7 @@ export async function discoverForLoad(
       const met = limitMet();
       if (met !== null) throw new UnsendableLoadError({ kind: "harness limit", limit: met });
       const sentBefore = recorder.executions();
-      const withRoles = await withDerivedRoles(client, discovered, { time, signal, needed });
+      const withRoles = await assignDerivedRoles(client, discovered, { time, signal, needed });
       const isUsed = recorder.executions() > sentBefore;
       return { target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
     });

@@ -2,7 +2,7 @@ import { scenarios } from "../../load/scenarios.ts";
 import type { HarnessLimit } from "../../base/harness-limit.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
-import { fromOutside, UsageError } from "../../base/line.ts";
+import { safeLine, UsageError } from "../../base/line.ts";
 
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
@@ -29,7 +29,7 @@ export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 
   constructor(why: NotSentReason) {
-    super(fromOutside(describeNotSent(why)));
+    super(safeLine(describeNotSent(why)));
     this.reason = why;
   }
 }

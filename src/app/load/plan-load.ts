@@ -146,12 +146,12 @@ export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | n
 /** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
 /** Default scenarios of a load on a target. The list is short, because keys rest for a minute between scenarios. */
-export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
+export const defaultScenariosOnTarget = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names. An empty list stands for the default scenarios. */
 export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
   if (names === "all") return allScenarios;
-  const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosInRealTime : defaultScenarios;
+  const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosOnTarget : defaultScenarios;
   return [...new Set(wanted)].map((name) => {
     const found = scenarioNamed(name);
     if (found !== undefined) return found;

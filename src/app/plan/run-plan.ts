@@ -20,7 +20,7 @@ import { reasonOverBudget } from "../../run/run-probe.ts";
 import { type Enabler, type Messages, needsMoreTime } from "../../run/skip-reason.ts";
 import { expectedPairs } from "../../suites/coverage/count-pairs.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
-import { cornersRequested } from "../../suites/coverage/probe.ts";
+import { pairRequestsSent } from "../../suites/coverage/probe.ts";
 
 /**
  * Numbers of combinations of request properties, such as endpoint and key. The planned run covers `covered` of all
@@ -55,7 +55,7 @@ interface PlannedPairsInput {
 }
 
 function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairsInput): PlannedPairs | null {
-  const at = planned.findIndex(({ probe }) => probe === cornersRequested);
+  const at = planned.findIndex(({ probe }) => probe === pairRequestsSent);
   if (at === -1) return null;
   const { target, readOnly, messages, coverageSeed: seed = defaultCoverageSeed } = input;
   const inWords = (cut: readonly CutPairs[]): PlannedPairCounts["cut"] =>

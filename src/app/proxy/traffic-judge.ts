@@ -17,7 +17,7 @@ import {
   type RecordingDescription,
   reportOnRecording,
 } from "../recording/judge-recording.ts";
-import { createKeyNamer, withoutUsualSecrets } from "../recording/key-names.ts";
+import { createKeyNamer, redactKnownSecretFields } from "../recording/key-names.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
 import type { SavedRun } from "../report-folder/saved-report.ts";
 import { toExchange, trackClockAdvances } from "./proxied-exchange.ts";
@@ -168,7 +168,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     endMs = Math.max(endMs, forwarded.endMs);
     const exchange = toExchange(forwarded, `x${count}`);
     if (typeof exchange === "string") return void leftOut.set(exchange, (leftOut.get(exchange) ?? 0) + 1);
-    const named = withoutUsualSecrets(namer.named(clock.withClock(exchange)));
+    const named = redactKnownSecretFields(namer.named(clock.withClock(exchange)));
     batch.push(named);
     if (options.tiers.size === 0 || named.key === null) return;
     const own = samples.get(named.key) ?? [];

@@ -25,7 +25,7 @@ import {
   shiftExchange,
   countEach,
 } from "./recording.ts";
-import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
+import { nameKeys, redactKnownSecretFields } from "./key-names.ts";
 
 export interface JudgeRecordingOptions {
   readonly file: string;
@@ -60,7 +60,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   const leftOut = new Map(recording.leftOut);
   const elsewhere = recording.exchanges.length - own.length;
   if (elsewhere > 0) leftOut.set("another server", elsewhere);
-  const kept = exchanges.map(({ exchange }) => withoutUsualSecrets(exchange));
+  const kept = exchanges.map(({ exchange }) => redactKnownSecretFields(exchange));
   return judgeTraffic(
     { ...relativeToStart(kept), target: recordedTarget(baseUrl, keys, options), samples: [], stopped: null },
     {

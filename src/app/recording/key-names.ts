@@ -128,7 +128,7 @@ const secretParameterName = /key|token|secret|signature|password|passwd|auth|ses
  * Removes secrets from known places, such as `Cookie` headers and `api_key` fields. The report later redacts secrets in
  * other places.
  */
-export function withoutUsualSecrets(exchange: Exchange): Exchange {
+export function redactKnownSecretFields(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {
     ...exchange,

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 import { line, UsageError } from "../../base/line.ts";
-import { endpointCalled } from "../../spec/endpoints.ts";
+import { endpointOfRequest } from "../../spec/endpoints.ts";
 
 export const leftOutTexts = {
   "another server": "to another server, or outside the base URL",
@@ -77,7 +77,7 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
 }
 
 function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl: string; score: number } {
-  const call = endpointCalled(request.method, request.url);
+  const call = endpointOfRequest(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];
   if (call === null || baseUrl === undefined || answer.kind !== "answered") return { baseUrl: "", score: 0 };
   const hasRateHeaders = answer.headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"));

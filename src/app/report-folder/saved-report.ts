@@ -15,7 +15,7 @@ import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
-import { withoutWebhookSecretsOfText, withoutWebhookSecretsOnRead } from "../judge/secrets.ts";
+import { redactWebhookSecretsByText, withoutWebhookSecretsOnRead } from "../judge/secrets.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Body, Header } from "../../evidence/exchange.ts";
 import { deliveryLines, exchangeLines } from "../../report/model/exchange-text.ts";
@@ -106,7 +106,7 @@ function readWithoutEvidence(file: string): ReportDocument {
   const isStandard = basename(file) === reportFileName && report.load === undefined;
   const evidence = isStandard ? readTextIfPresent(join(dirname(file), "evidence.json")) : null;
   return {
-    report: evidence === null ? report : withoutWebhookSecretsOfText(report, evidence),
+    report: evidence === null ? report : redactWebhookSecretsByText(report, evidence),
     evidence: null,
     load: new Map(),
   };

@@ -6,7 +6,7 @@ import { formatCount, joinFirst } from "../../base/text.ts";
 import { sinceField } from "../../report/model/requirements.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
-import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
+import { pairRequestsSent, type PairCoverage } from "../../suites/coverage/probe.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Coverage } from "../../run/judge/finding.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -170,7 +170,7 @@ export function withUntriedPairFindings(
         clause,
         suite,
         level,
-        ...sinceField(cornersRequested.since),
+        ...sinceField(pairRequestsSent.since),
         outcome: "skipped",
         reason: `${formatCount(pairs.length, "pair")} of properties within reach, not in any request: ${names}`,
         unseenPairs: pairs.length,

@@ -7,7 +7,7 @@ import type { Target } from "../../target/target.ts";
 import { selectChecks } from "../../run/plan/selection.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { suites } from "../../suites/all.ts";
-import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
+import { pairRequestsSent, type PairCoverage } from "../../suites/coverage/probe.ts";
 
 async function pairsOf(
   options: Partial<RunOptions>,
@@ -24,7 +24,7 @@ async function pairsOf(
       ...options,
       ...change(server.target),
     });
-    const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
+    const result = runs.find(({ planned }) => planned.probe === pairRequestsSent)?.result;
     if (result?.kind !== "ran") throw new Error(JSON.stringify(result));
     return result.evidence as PairCoverage;
   } finally {

@@ -12,7 +12,7 @@ import {
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { streamingOf } from "../../report/model/streaming.ts";
 import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
-import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
+import { pairRequestsSent, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assembleReport, shortHash, tiersOfKeys } from "./assemble-report.ts";
 import { reportedFindings, untriedPairs } from "./findings.ts";
 import { getPath, isObject, withoutUndefined } from "../../base/json.ts";
@@ -79,7 +79,7 @@ function describeTarget({ target, exchanges }: RunResult): Report["target"] {
 }
 
 function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
-  const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
+  const result = runs.find(({ planned }) => planned.probe === pairRequestsSent)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 

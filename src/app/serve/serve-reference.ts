@@ -1,6 +1,6 @@
 import { assertOpenFiles, watchOpenFiles } from "../../base/harness-limit.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { fromOutside, line, UsageError } from "../../base/line.ts";
+import { safeLine, line, UsageError } from "../../base/line.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
@@ -70,7 +70,7 @@ async function startServer(
   try {
     return await startReference(options);
   } catch (error) {
-    if (error instanceof DataFolderProblem) throw new UsageError(fromOutside(error.message));
+    if (error instanceof DataFolderProblem) throw new UsageError(safeLine(error.message));
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const address = `${options.host}:${options.port}`;
     if (code === "EADDRINUSE")

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { seededNumbers } from "../numbers.ts";
+import { seededRandom } from "../numbers.ts";
 import { changePoints, clearestChange, trendOf } from "./series.ts";
 
 const how = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 1 } as const;
 
 function noise(seed: number, levels: readonly number[]): number[] {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const normal = (): number => numbers() + numbers() + numbers() - 1.5;
   return levels.map((level) => level * (1 + 0.08 * normal()));
 }

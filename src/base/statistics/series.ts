@@ -1,5 +1,5 @@
 import { doubledRanks, median, upperTail } from "./samples.ts";
-import { seededNumbers } from "../numbers.ts";
+import { seededRandom } from "../numbers.ts";
 
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
 interface ChangePoint {
@@ -73,7 +73,7 @@ interface Segmentation {
  * overlapping halves, because a rise and a fall within a segment can cancel out.
  */
 export function changePoints(values: readonly number[], options: Segmentation): ChangePoint[] {
-  const random = seededNumbers(options.seed);
+  const random = seededRandom(options.seed);
   const within = (from: number, to: number): ChangePoint[] => {
     for (const [start, end] of overlappingSpans(from, to)) {
       const part = values.slice(start, end);

@@ -82,13 +82,13 @@ function bashScript(program: string, commands: readonly CommandWords[]): string[
 }
 
 function zshScript(program: string, commands: readonly CommandWords[]): string[] {
-  const described = (name: string, says: string): string => quoted(`${name}:${says}`);
+  const described = (name: string, summary: string): string => quoted(`${name}:${summary}`);
   return [
     `# Completes ${program} in zsh. To load it, after compinit: source <(${program} completion zsh)`,
     ...listLines((name, words) => `${name}=(${words.join(" ")})`),
     ...wordsFunction(commands, ({ commands: below, flags, argument }) => [
-      `commands=(${below.map(({ name, says }) => described(name, says)).join(" ")})`,
-      `flags=(${flags.flatMap(({ names, says }) => names.map((name) => described(name, says))).join(" ")})`,
+      `commands=(${below.map(({ name, summary }) => described(name, summary)).join(" ")})`,
+      `flags=(${flags.flatMap(({ names, summary }) => names.map((name) => described(name, summary))).join(" ")})`,
       `argument=${argument}`,
     ]),
     ...valueFunction(commands),
@@ -119,10 +119,10 @@ function fishScript(program: string, commands: readonly CommandWords[]): string[
   const linesOf = ({ path, commands: below, flags, argument }: CommandWords): string[] => {
     const at = `complete -c ${program} -n ${quotedForFish(`_conformance_at ${quotedForFish(path)}`)}`;
     return [
-      ...below.map(({ name, says }) => `${at} -a ${name} -d ${quotedForFish(says)}`),
-      ...flags.map(({ names, says, value }) => {
+      ...below.map(({ name, summary }) => `${at} -a ${name} -d ${quotedForFish(summary)}`),
+      ...flags.map(({ names, summary, value }) => {
         const forms = names.map((name) => (name.startsWith("--") ? ` -l ${name.slice(2)}` : ` -s ${name.slice(1)}`));
-        return `${at}${forms.join("")}${valueOf(value)} -d ${quotedForFish(says)}`;
+        return `${at}${forms.join("")}${valueOf(value)} -d ${quotedForFish(summary)}`;
       }),
       ...(argument === "none" ? [] : [`${at}${argumentOf(argument)}`]),
     ];
@@ -166,15 +166,15 @@ type ValueKind = keyof typeof wordLists | "file" | "none";
 
 interface FlagWords {
   readonly names: readonly string[];
-  readonly says: string;
+  readonly summary: string;
   readonly value: ValueKind;
 }
 
 interface CommandWords {
   /** Names of the command and its parents, without the program: `key new`. Empty for the program itself. */
   readonly path: string;
-  readonly says: string;
-  readonly commands: readonly { readonly name: string; readonly says: string }[];
+  readonly summary: string;
+  readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly flags: readonly FlagWords[];
   readonly argument: ValueKind;
 }
@@ -200,8 +200,8 @@ export function commandWords(command: Command, path = ""): CommandWords[] {
   const below = command.commands.map((each) => commandWords(each, `${path} ${each.name()}`.trimStart()));
   const own = {
     path,
-    says: command.description(),
-    commands: command.commands.map((each) => ({ name: each.name(), says: each.description() })),
+    summary: command.description(),
+    commands: command.commands.map((each) => ({ name: each.name(), summary: each.description() })),
     flags: new Help().visibleOptions(command).map((option) => flagWords(option, path)),
     argument: listsOfArguments[path] ?? (command.registeredArguments.length === 0 ? "none" : "file"),
   };
@@ -211,7 +211,7 @@ export function commandWords(command: Command, path = ""): CommandWords[] {
 function flagWords({ long, short, description, required, optional }: Option, path: string): FlagWords {
   const names = [long, short].filter((name) => typeof name === "string");
   const list = listsOfFlags[`${path} ${long}`] ?? listsOfFlags[long ?? ""] ?? "file";
-  return { names, says: description, value: required || optional ? list : "none" };
+  return { names, summary: description, value: required || optional ? list : "none" };
 }
 
 const examples = `

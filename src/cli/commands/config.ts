@@ -5,7 +5,7 @@ import {
   observeHostedAgents,
   readConfiguration,
 } from "../../app/configuration/judge-configurations.ts";
-import { fromOutside, type Line } from "../../base/line.ts";
+import { safeLine, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { printLines } from "../print-line.ts";
@@ -37,7 +37,7 @@ Exit codes: 0 nothing that must hold is broken; 1 a must is broken; 2 wrong usag
 
 const observedIn = ({ findings }: Report): Line[] =>
   findings.flatMap(({ check, suite, reason = "" }) =>
-    check.includes("/hosted") ? [fromOutside(`observed  ${suite}  ${reason}`)] : [],
+    check.includes("/hosted") ? [safeLine(`observed  ${suite}  ${reason}`)] : [],
   );
 
 /** `conformance config FILE…`: judges agent configuration files. */

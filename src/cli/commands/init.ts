@@ -34,7 +34,7 @@ import {
   writeFileAtomically,
 } from "../init/answers.ts";
 import {
-  absentText,
+  formatMissingParts,
   controlText,
   foundText,
   Interrupted,
@@ -133,7 +133,7 @@ async function proposeFile(
   const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier, control });
   const text = `${JSON.stringify(file, null, 2)}\n`;
   print(proposalText(answers.out, file, text, style));
-  print(absentText(await missingParts(answers, tier, file, controlToken), style));
+  print(formatMissingParts(await missingParts(answers, tier, file, controlToken), style));
   return writeFile(answers, text, flags, prompter);
 }
 

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import {
   assertLoadParameters,
   defaultScenarios,
-  defaultScenariosInRealTime,
+  defaultScenariosOnTarget,
   k6OperatorManifest,
   type LoadParameters,
   planLoad,
@@ -13,7 +13,7 @@ import { describeInvalidTrials } from "../../report/model/load-results.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
-import { fromOutside, line, UsageError } from "../../base/line.ts";
+import { safeLine, line, UsageError } from "../../base/line.ts";
 import type { Target } from "../../target/target.ts";
 import { printResult, withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../ask-user.ts";
@@ -38,12 +38,12 @@ import {
 } from "../report/report-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
-import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
+import { patchFlagsText, readFaultsAndVariants, readTarget } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 
 const examples = `
 Without names: ${defaultScenarios.join(", ")} on the embedded server;
-${defaultScenariosInRealTime.join(", ")} on a target of yours.
+${defaultScenariosOnTarget.join(", ")} on a target of yours.
 
 Examples:
   conformance load                                          the embedded server, within a minute
@@ -77,7 +77,7 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
     throw new UsageError(line`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
   const target = readTarget(targetFlagsOf(flags));
-  const patches = readPatches(flags, target);
+  const patches = readFaultsAndVariants(flags, target);
   const outputs = flags.emit === undefined ? await prepareOutputs(flags, parameters, target) : null;
   return { flags, parameters, target, patches, outputs };
 }
@@ -159,7 +159,7 @@ async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, ou
   if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
   const code = notSentExitCode(why);
   if (code !== null) return code;
-  if (why.kind !== "not agreed") throw new UsageError(fromOutside(formatNotSentReason(why)));
+  if (why.kind !== "not agreed") throw new UsageError(safeLine(formatNotSentReason(why)));
   printLine(line`No load was sent.`);
   return exitCodes.usage;
 }

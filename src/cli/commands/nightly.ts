@@ -28,8 +28,8 @@ import { terminalOf } from "../terminal.ts";
 import { readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import {
   type PatchFlags,
-  patchOptions,
-  readPatches,
+  faultAndVariantOptions,
+  readFaultsAndVariants,
   readTarget,
   type TargetFlags,
   targetOptions,
@@ -72,27 +72,30 @@ reached (or its load not sent), or nothing was exercised; 4 the harness itself f
 /** `conformance nightly`: runs the suites, sends load, compares with earlier nights, and saves the night. */
 export function nightlyCommand(): Command {
   const command = new Command("nightly").addHelpText("after", examples);
-  return withLoadSteps(withOptions(command, targetOptions, scopeAndBoundOptions, nightlyOptions, patchOptions), {
-    prepare,
-    act: ({ options, outputs, isQuiet }) =>
-      untilInterrupted(async ({ signal, hasFailed }) => ({
-        outcome: await runNight({ ...options, view: nightEvents(isQuiet, outputs), signal }),
-        hasFailed: hasFailed(),
-      })),
-    present: ({ outcome, hasFailed }, { options, outputs, onlyRegressions }) => {
-      if (outcome.kind === "interrupted") {
-        printLine(line`${hasFailed ? "Ended early" : "Interrupted"}: the night is not kept in the history.`);
-        return hasFailed ? exitCodes.harnessFailed : exitCodes.interrupted;
-      }
-      presentNight(outcome, options.history, outputs);
-      return nightExitCode(outcome, onlyRegressions);
+  return withLoadSteps(
+    withOptions(command, targetOptions, scopeAndBoundOptions, nightlyOptions, faultAndVariantOptions),
+    {
+      prepare,
+      act: ({ options, outputs, isQuiet }) =>
+        untilInterrupted(async ({ signal, hasFailed }) => ({
+          outcome: await runNight({ ...options, view: nightEvents(isQuiet, outputs), signal }),
+          hasFailed: hasFailed(),
+        })),
+      present: ({ outcome, hasFailed }, { options, outputs, onlyRegressions }) => {
+        if (outcome.kind === "interrupted") {
+          printLine(line`${hasFailed ? "Ended early" : "Interrupted"}: the night is not kept in the history.`);
+          return hasFailed ? exitCodes.harnessFailed : exitCodes.interrupted;
+        }
+        presentNight(outcome, options.history, outputs);
+        return nightExitCode(outcome, onlyRegressions);
+      },
     },
-  });
+  );
 }
 
 async function prepare(flags: NightlyFlags) {
   const target = readTarget(flags);
-  const patches = readPatches(flags, target);
+  const patches = readFaultsAndVariants(flags, target);
   const load = readLoad(flags, target);
   const scope = readScope(flags);
   const engines = await findEngines();

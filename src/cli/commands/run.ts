@@ -19,14 +19,14 @@ import { askTier } from "../ask-user.ts";
 import { judgeWithProgress } from "../progress.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { formatOptions, prepareReport, type ReportFlags, reportOptions } from "../report/report-flags.ts";
-import { judgedOptions, presentReport, reportExitCode } from "../report/present-report.ts";
+import { presentOptionsOf, presentReport, reportExitCode } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { failedOption, readScope, scopeAndBoundOptions, scopeOfFailed, type ScopeFlags } from "../scope-flags.ts";
 import {
   type PatchFlags,
   patchFlagsText,
-  patchOptions,
-  readPatches,
+  faultAndVariantOptions,
+  readFaultsAndVariants,
   readTarget,
   type TargetFlags,
   targetOptions,
@@ -63,7 +63,7 @@ exercised, or a must or should clause that --only names by its id was not; 4 the
 /** `conformance run`: judges a target, or the embedded reference server if no target is given. */
 export function runCommand(): Command {
   const tables = [targetOptions, scopeAndBoundOptions, failedOption, reportOptions, formatOptions(), runOptions];
-  const command = withOptions(new Command("run"), ...tables, patchOptions).addHelpText("after", examples);
+  const command = withOptions(new Command("run"), ...tables, faultAndVariantOptions).addHelpText("after", examples);
   return withSteps(command, { prepare, act, present });
 }
 
@@ -72,7 +72,7 @@ type Prepared = ReturnType<typeof prepare>;
 function prepare(flags: RunFlags) {
   limitYoungGeneration();
   const target = readTarget(flags);
-  const patches = readPatches(flags, target);
+  const patches = readFaultsAndVariants(flags, target);
   const scope = readScope(flags);
   if (flags.rerunOnRestart === true && target === null)
     throw new UsageError(line`--rerun-on-restart needs a target: the embedded server is never restarted.`);
@@ -204,7 +204,7 @@ async function present(outcome: RunOutcome, prepared: Prepared): Promise<number>
 async function presentRun({ judged, document }: RunOutcome, prepared: Prepared, isFinal: boolean): Promise<void> {
   const { report, target } = judged;
   await presentReport(document, {
-    ...judgedOptions(judged, prepared),
+    ...presentOptionsOf(judged, prepared),
     isVerbose: prepared.flags.verbose === true,
     shellVariableOf: (name) =>
       name === webhookSecretNames.name ? webhookSecretNames.variable : target.keys[name]?.variable,

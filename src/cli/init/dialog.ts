@@ -175,7 +175,7 @@ export function proposalText(
   ]);
 }
 
-export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
+export function formatMissingParts(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = createPaint(colour);
   if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);
   return linesBlock([

@@ -6,7 +6,7 @@ import { type LoadTrial, trialName } from "../../load/trials.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { type FlagsOf, readCount, readRequirements, readWord, requirementsOption } from "../options.ts";
 import { failureOptions, type FormatFlags } from "../report/report-flags.ts";
-import { patchOptions, type TargetFlags, targetOptions } from "../target-flags.ts";
+import { faultAndVariantOptions, type TargetFlags, targetOptions } from "../target-flags.ts";
 
 export const loadOptions = {
   ...targetOptions,
@@ -22,7 +22,7 @@ export const loadOptions = {
   "--json <file>": "report.json to this file as well; - prints it, and nothing else, on standard output",
   "--k6-dashboard <file>": "k6's own page as HTML; with several runs, one for each (implies --engine k6)",
   "-q, --quiet": "only what is broken, and the verdict",
-  ...patchOptions,
+  ...faultAndVariantOptions,
 } as const;
 
 export type LoadFlags = FlagsOf<typeof loadOptions> & FormatFlags;

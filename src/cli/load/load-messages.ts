@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
-import { fromOutside, UsageError } from "../../base/line.ts";
+import { safeLine, UsageError } from "../../base/line.ts";
 import { type CommandSteps, withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { formatCount } from "../../base/text.ts";
@@ -86,6 +86,6 @@ async function withFlagNames<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof UnsendableLoadError ? new UsageError(fromOutside(formatNotSentReason(error.reason))) : error;
+    throw error instanceof UnsendableLoadError ? new UsageError(safeLine(formatNotSentReason(error.reason))) : error;
   }
 }

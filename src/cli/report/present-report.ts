@@ -176,7 +176,7 @@ interface JudgedOutput {
   readonly folder: string;
 }
 
-export const judgedOptions = (
+export const presentOptionsOf = (
   { report, evidence, kind }: JudgedTarget,
   { flags, rules, formats, folder }: JudgedOutput,
 ): PresentOptions => ({
@@ -191,6 +191,6 @@ export const judgedOptions = (
 
 export async function presentJudged(judged: JudgedTarget, output: JudgedOutput): Promise<number> {
   const { report, evidence, interrupted } = judged;
-  await presentReport(documentOf(report, evidence), judgedOptions(judged, output));
+  await presentReport(documentOf(report, evidence), presentOptionsOf(judged, output));
   return interrupted ? exitCodes.interrupted : reportExitCode(report, output.rules, output.flags.complete === true);
 }

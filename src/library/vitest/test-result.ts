@@ -1,7 +1,7 @@
 import { type Baseline, applyBaseline } from "../../report/model/failure-policy.ts";
 import { groupByClause } from "../../report/model/broken-clauses.ts";
 import { failureLines } from "../../report/terminal/failure-lines.ts";
-import { repeatedCheck } from "../../report/model/requirements.ts";
+import { checkIdWithoutSet } from "../../report/model/requirements.ts";
 import { formatUpcoming, plainTextContext } from "../../report/formats/test-cases.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/finding.ts";
@@ -50,7 +50,7 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
  */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
-  const earlier = repeatedCheck(check);
+  const earlier = checkIdWithoutSet(check);
   return earlier !== null && judged.document.report.findings.some((finding) => finding.check === earlier)
     ? { kind: "passed", notes: [`no case beyond those of ${earlier}`] }
     : { kind: "skipped", reason: "the run has no row of this check" };

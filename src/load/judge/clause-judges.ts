@@ -105,21 +105,22 @@ export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
  * Judges of requirements that are not in the interface document. `scenarios` names the scenarios that test the
  * requirement.
  */
-export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
-  {
-    "slow-refusals": {
-      restsOn: "pace",
-      judge: refusals.judgeSlowRefusals,
-      scenarios: "all",
-      applies: ({ evidence }) => evidence.latency.refused.count > 0,
-    },
-    "neighbour-latency": { restsOn: "pace", judge: isolation.judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
-    "memory-drift": { restsOn: "counts", judge: soak.judgeMemory, scenarios: ["soak"] },
-    "latency-drift": { restsOn: "pace", judge: soak.judgeLatencyDrift, scenarios: ["soak"] },
-    "stream-times": {
-      restsOn: "each",
-      judge: streams.observeStreamTimes,
-      scenarios: "all",
-      applies: ({ evidence }) => evidence.streams.length > 0,
-    },
-  };
+export const undocumentedRequirementJudges: Readonly<
+  Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>
+> = {
+  "slow-refusals": {
+    restsOn: "pace",
+    judge: refusals.judgeSlowRefusals,
+    scenarios: "all",
+    applies: ({ evidence }) => evidence.latency.refused.count > 0,
+  },
+  "neighbour-latency": { restsOn: "pace", judge: isolation.judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
+  "memory-drift": { restsOn: "counts", judge: soak.judgeMemory, scenarios: ["soak"] },
+  "latency-drift": { restsOn: "pace", judge: soak.judgeLatencyDrift, scenarios: ["soak"] },
+  "stream-times": {
+    restsOn: "each",
+    judge: streams.observeStreamTimes,
+    scenarios: "all",
+    applies: ({ evidence }) => evidence.streams.length > 0,
+  },
+};

@@ -9,7 +9,7 @@ import { hasKnownHeaders } from "../load-sample.ts";
 import type { HeadCounts } from "../second-counts.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { isCertainlyForRate } from "./refusals.ts";
+import { createRateRefusalTest } from "./refusals.ts";
 import { type FlowEndpoint, judgeResponses, judgeSecondCounts } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
@@ -129,7 +129,7 @@ export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
   );
   if (refusals.length === 0) return unproven("no 429 reported `Remaining` of the window that refused");
   const result = judgeResponses(
-    refusals.filter(isCertainlyForRate(facts)),
+    refusals.filter(createRateRefusalTest(facts)),
     ({ remaining }) =>
       (remaining ?? 0) > 0
         ? { expected: "`X-RateLimit-Remaining: 0` on a 429 for the rate", actual: String(remaining) }

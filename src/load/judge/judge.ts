@@ -3,7 +3,13 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { firstRequirements, laterSet, type RequirementSet } from "../../spec/clause.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
-import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
+import {
+  type ClaimJudge,
+  clauseJudges,
+  observedAlways,
+  undocumentedRequirementJudges,
+  perResponseClauses,
+} from "./clause-judges.ts";
 import { factsOf, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
@@ -33,7 +39,7 @@ const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<Cl
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
 const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
-  Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
+  Object.entries(undocumentedRequirementJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 

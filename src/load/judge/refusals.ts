@@ -83,7 +83,7 @@ interface RefusalStreak {
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
-  const isAlone = isCertainlyForRate(facts);
+  const isAlone = createRateRefusalTest(facts);
   // Whether a refusal comes from a rate limit. Assumes that a concurrency limit answers with a `retry_after` below
   // `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
@@ -206,7 +206,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
 /** Creates a test of refusals: whether neither the concurrency limit nor the month's tokens can explain a refusal. */
-export function isCertainlyForRate(facts: LoadFacts): (refusal: SampledRequest) => boolean {
+export function createRateRefusalTest(facts: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     keyFactsIn(facts)
       .filter((use) => !mayHaveSpentTokens(use, facts))

@@ -1,6 +1,6 @@
 import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
-import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
+import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 import type { HeadCounts } from "../second-counts.ts";
 
@@ -88,7 +88,7 @@ const areGatewayLike = ({ status, answered, lacking, malformed }: HeadCounts): b
 
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
-  const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
+  const spells = gatewayOutages([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
   const [first, last] = [spells[0], spells.at(-1)];
   return first === undefined || last === undefined ? null : { fromMs: first.fromMs, toMs: last.toMs };
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import type { ErrorCause } from "./errors.ts";
-import { type Endpoint, isServerOwn, runsAgent } from "../endpoint.ts";
+import { type Endpoint, isUndocumented, runsAgent } from "../endpoint.ts";
 
 export type Credentials =
   | { readonly kind: "absent" }
@@ -53,7 +53,7 @@ export function isSameSecret(one: string, other: string): boolean {
  * key".
  */
 export const standardAuthentication = {
-  requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
+  requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isUndocumented(endpoint),
   /** Returns the text of a new key. Faults change the usual `text`, such as `ah_free_4mJ9`. */
   keyText: (text: string): string => text,
   /**
@@ -86,7 +86,7 @@ export const standardAuthentication = {
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>
-    isServerOwn(endpoint) ||
+    isUndocumented(endpoint) ||
     ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),

@@ -4,7 +4,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
 import { fixedWindow, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
 import type { Header, HeadInput } from "./transport.ts";
-import { type Endpoint, isServerOwn, runsAgent } from "../endpoint.ts";
+import { type Endpoint, isUndocumented, runsAgent } from "../endpoint.ts";
 
 /**
  * Event of a response. `head`: status and headers are sent. `end`: the response has ended. `left`: the client has
@@ -23,14 +23,14 @@ export const standardLimits = {
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
-  isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
+  isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isUndocumented(endpoint),
   /** Whether invoke and stream report errors of the agent and the body before errors of the limits. */
   reportsLimitErrorsLast: (): boolean => false,
-  takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
+  takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isUndocumented(endpoint),
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
-    endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
+    endpoint === "health" || isUndocumented(endpoint) ? 0 : 1,
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request still counts against the limits once the status of its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,

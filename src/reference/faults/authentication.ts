@@ -8,7 +8,7 @@ import {
   always,
   fault,
   faults,
-  letIn,
+  acceptAsKey,
   namedKey,
   overrideError,
   overrideErrorStatus,
@@ -76,7 +76,7 @@ export const authenticationFaults = faults("Authentication", {
     overrideError(["missing-key"], 403, "FORBIDDEN"),
   ),
   "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.").by(
-    letIn(({ kind }, { keys }) => (kind === "absent" ? keys[0] : undefined)),
+    acceptAsKey(({ kind }, { keys }) => (kind === "absent" ? keys[0] : undefined)),
   ),
   "wrong-key-other-code": fault("AUTH-3", "A wrong key has the code UNAUTHORIZED.").by(
     overrideError(["wrong-key"], 401, "UNAUTHORIZED"),
@@ -114,7 +114,7 @@ export const authenticationFaults = faults("Authentication", {
     acceptSimilar((text, key, endpoint) => endpoint === "list" && text.toLowerCase() === key.toLowerCase()),
   ),
   "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.").by(
-    letIn(({ kind }, { keys }, endpoint) => (kind === "malformed" && endpoint === "usage" ? keys[0] : undefined)),
+    acceptAsKey(({ kind }, { keys }, endpoint) => (kind === "malformed" && endpoint === "usage" ? keys[0] : undefined)),
   ),
   "expired-key-served-elsewhere": fault(
     "AUTH-4",
@@ -129,7 +129,7 @@ export const authenticationFaults = faults("Authentication", {
   "no-key-for-two-slashes": fault("AUTH-2", "A path with two slashes needs no key.").by(
     withPath((path) => (base) => ({
       servedPath: (sent) => sent.replace("//", "/"),
-      ...letIn(({ kind }, { keys }) => (kind === "absent" && path().includes("//") ? keys[0] : undefined))(base),
+      ...acceptAsKey(({ kind }, { keys }) => (kind === "absent" && path().includes("//") ? keys[0] : undefined))(base),
     })),
   ),
   "expired-key-served-for-upper-case": fault("AUTH-4", "A path in upper case accepts an expired key.").by(
@@ -173,7 +173,9 @@ export const authenticationFaults = faults("Authentication", {
     acceptWrongKeys("startOperation"),
   ),
   "missing-key-starts-operations": fault("AUTH-2", "A request without a key may start an operation.").by(
-    letIn(({ kind }, { keys }, endpoint) => (kind === "absent" && endpoint === "startOperation" ? keys[0] : undefined)),
+    acceptAsKey(({ kind }, { keys }, endpoint) =>
+      kind === "absent" && endpoint === "startOperation" ? keys[0] : undefined,
+    ),
   ),
   "expired-key-other-code-on-list": fault(
     ["AUTH-4", "KEY-3"],

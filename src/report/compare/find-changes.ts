@@ -1,5 +1,5 @@
 import { findingKey } from "../model/finding-text.ts";
-import { repeatedCheck, sinceOf } from "../model/requirements.ts";
+import { checkIdWithoutSet, sinceOf } from "../model/requirements.ts";
 import { withoutUndefined } from "../../base/json.ts";
 import { countsIn } from "../../spec/clause.ts";
 import type { ReportFinding } from "../model/finding.ts";
@@ -124,7 +124,7 @@ function onlyRepeatsEarlierCheck(
   here: ComparedReport,
   there: ComparedReport,
 ): boolean {
-  const earlier = repeatedCheck(check);
+  const earlier = checkIdWithoutSet(check);
   const found = there.findings.find((other) => other.check === earlier && other.instance === instance);
   if (found === undefined) return false;
   return found.outcome !== "skipped" || here.pairs?.seed !== there.pairs?.seed;

@@ -2,7 +2,7 @@ import { groupsBy } from "../../base/lists.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { rejectedKeyKinds } from "../../spec/dimensions.ts";
+import { restrictedOrInvalidKeyKinds } from "../../spec/dimensions.ts";
 import { coverageOf } from "./coverage.ts";
 import { breachText, clauseNames, clausesOf, type DistinctFinding } from "./finding-text.ts";
 import type { Outcome, ReportFinding } from "./finding.ts";
@@ -95,7 +95,7 @@ function probableCauseKey({ group }: BrokenClause): string {
 
 function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
   const broken = seen?.cells.filter((cell) => cell.broken > 0) ?? [];
-  return broken.every(({ kind }) => kind in rejectedKeyKinds)
+  return broken.every(({ kind }) => kind in restrictedOrInvalidKeyKinds)
     ? [...new Set(broken.map(({ of }) => of))].toSorted()
     : [];
 }

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../base/numbers.ts";
 import { joinFirst } from "../../base/text.ts";
-import { rejectedKeyKinds } from "../../spec/dimensions.ts";
+import { restrictedOrInvalidKeyKinds } from "../../spec/dimensions.ts";
 import type { ReportFinding } from "./finding.ts";
 import type { Report } from "./report.ts";
 import {
@@ -95,7 +95,7 @@ interface CoverageMatrix {
 /** Whether `kind` is a status, e.g. `200`. Load runs also have `429 minute`, with the exhausted limit, and `all`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
-const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
+const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(restrictedOrInvalidKeyKinds));
 
 function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => (isStatus(kind) ? kind : undefined));
@@ -166,7 +166,9 @@ const statusTableLead = own(
 
 function keyTableLead({ columns }: CoverageMatrix): Text {
   const kinds = columns.map((column) => {
-    const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
+    const names = Object.entries(restrictedOrInvalidKeyKinds).flatMap(([kind, name]) =>
+      name === column ? [kind] : [],
+    );
     return `${column} (${names.join(", ")})`;
   });
   return own(

@@ -24,7 +24,7 @@ export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> 
  * Removes the requirement set from the id of a check: `INV-3/in requests of 1.1` becomes `INV-3`. Returns `null` if the
  * id names no requirement set.
  */
-export const repeatedCheck = (check: string): string | null =>
+export const checkIdWithoutSet = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
 export const splitFindings = (

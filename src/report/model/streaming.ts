@@ -4,7 +4,7 @@ import { type DeepReadonly, getPath, tryParseJson } from "../../base/json.ts";
 import { formatNumber, rounded } from "../../base/numbers.ts";
 import { quantile } from "../../base/statistics/samples.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import { endpointCalled } from "../../spec/endpoints.ts";
+import { endpointOfRequest } from "../../spec/endpoints.ts";
 
 const msSchema = z.number().nonnegative();
 const spreadSchema = z.object({ p50: msSchema, p99: msSchema, max: msSchema }).describe("Milliseconds.");
@@ -63,7 +63,7 @@ export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
 function streamTimesOf(exchange: Exchange): StreamTimes | null {
   const { request, answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status !== 200) return null;
-  const call = endpointCalled(request.method, request.url);
+  const call = endpointOfRequest(request.method, request.url);
   const agent = call?.parameters["agent_id"];
   if (call?.endpoint !== "stream" || agent === undefined || isPaced(exchange)) return null;
   const done = answer.events.at(-1);

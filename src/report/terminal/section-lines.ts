@@ -7,7 +7,7 @@ import {
   joinFirst,
   padToWidth,
   type Paint,
-  wrapBroken,
+  wrapBreakingWords,
 } from "../../base/text.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
@@ -209,6 +209,6 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
  */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
-  if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");
+  if (width.kind === "wrapped") return wrapBreakingWords(text, width.columns).join("\n");
   return displayWidth(text) <= width.columns ? text : `${cutToWidth(text, width.columns - 1)}…`;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Client } from "../send/client.ts";
 import type { SendOptions } from "../send/send-guard.ts";
-import { withDerivedRoles } from "./complete-target.ts";
+import { assignDerivedRoles } from "./complete-target.ts";
 import type { Need } from "../plan/needs.ts";
 import { anExchange, aTarget } from "../testing/values.ts";
 import { startRunClock } from "../time/run-clock.ts";
@@ -31,7 +31,7 @@ function deriveRoles(gapMs: number, tookMs: number) {
   const client = { open, invoke: () => Promise.resolve(answered(tookMs)) } as unknown as Client;
   const target = aTarget("http://127.0.0.1/v1", { agents: { answering: "bot", streaming: "bot" } });
   const needed = new Set<Need>(["agents.slow", "agents.slowStreaming"]);
-  return withDerivedRoles(client, target, { time, signal, needed });
+  return assignDerivedRoles(client, target, { time, signal, needed });
 }
 
 describe("derived roles", () => {

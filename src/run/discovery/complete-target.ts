@@ -68,7 +68,7 @@ const derivableRoles: readonly DerivedRole[] = [
  * Assigns the roles that probes need and the target lacks, if an agent passes the test of the role. Sends one request
  * for each such role.
  */
-export async function withDerivedRoles(
+export async function assignDerivedRoles(
   client: Client,
   target: Target,
   {

@@ -8,7 +8,7 @@ import { isKeyRefusal, isSegment } from "../../base/http.ts";
 import { type AgentWithoutPath, isBudgetExhausted } from "../skip-reason.ts";
 import type { UnjudgedReason } from "../run-result.ts";
 import type { Discovery, ProbeContext } from "../probe.ts";
-import { seededNumbers } from "../../base/numbers.ts";
+import { seededRandom } from "../../base/numbers.ts";
 
 export type DiscoveryResult =
   | { readonly kind: "ready"; readonly discovery: Discovery; readonly target: Target }
@@ -219,7 +219,7 @@ export function unknownIdLike(known: readonly string[]): string {
       known.map((id) => id.slice(kept)),
     ),
   }));
-  const next = seededNumbers(idSeed);
+  const next = seededRandom(idSeed);
   for (let tries = 0; tries < maxTries; tries++) {
     const id = Array.from(longest, (letter, at) => {
       const of = letters.find(({ each }) => each.test(letter))?.of;

@@ -1,7 +1,7 @@
 import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
 import {
   firstRequirements,
-  isLaterThan,
+  isAddedAfter,
   laterSet,
   newestRequirements,
   type RequirementSet,
@@ -88,7 +88,8 @@ const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run"] === 
 
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
-const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
+const appliesToWholeRun = ({ on }: Check): boolean =>
+  Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
  * Adds a copy of each check that judges all requests of a run, for every later requirement set. A copy also judges
@@ -97,9 +98,9 @@ const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).som
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.flatMap((earlier) => {
-    if (clauseOf(earlier.clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
+    if (clauseOf(earlier.clause).level === "gap" || !appliesToWholeRun(earlier)) return [earlier];
     return requirementSets
-      .filter((each) => isLaterThan(earlier.since, each))
+      .filter((each) => isAddedAfter(earlier.since, each))
       .reduce<Check[]>((chain, since) => [...chain, repeatInSet(since, earlier, chain.at(-1) ?? earlier)], [earlier]);
   }),
 });

@@ -17,7 +17,7 @@ import {
   isUnreachable,
   mayRetry,
 } from "./retry.ts";
-import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
+import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
 
 export interface Outage extends OutageTimes {
   /** Method and path of each request whose connection broke when the outage began. */
@@ -234,7 +234,7 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
     },
     isOfGateway: async (exchange: AnsweredExchange): Promise<boolean> => {
       const endpoint = endpointOf(exchange.request);
-      isOwn ||= gatewaySpells(responses) === null;
+      isOwn ||= gatewayOutages(responses) === null;
       if (isOwn || own.has(endpoint)) return false;
       if (!(await isOnlyFailure(exchange))) return true;
       own.add(endpoint);

@@ -2,7 +2,7 @@ import { tryParseJson } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Exchange, type Header, bodyJson } from "../../evidence/exchange.ts";
 import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
-import { endpointCalled } from "../../spec/endpoints.ts";
+import { endpointOfRequest } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/mutant.ts";
@@ -81,7 +81,7 @@ export const editEvents = (name: string, edit: EditJson): Edit =>
   );
 
 export const endpointOf = ({ request }: Exchange): string | null =>
-  endpointCalled(request.method, request.url)?.endpoint ?? null;
+  endpointOfRequest(request.method, request.url)?.endpoint ?? null;
 
 export const hasStatus =
   (...statuses: readonly number[]) =>

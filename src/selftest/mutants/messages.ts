@@ -1,7 +1,12 @@
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { endpointCalled, type EndpointName, type PublishedEndpoint, publishedEndpoints } from "../../spec/endpoints.ts";
+import {
+  endpointOfRequest,
+  type EndpointName,
+  type PublishedEndpoint,
+  publishedEndpoints,
+} from "../../spec/endpoints.ts";
 import { errorStatuses } from "../../spec/events-and-errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../spec/fields.ts";
 import {
@@ -57,7 +62,7 @@ export const representativeIds = (run: CleanRun): ReadonlySet<string> =>
 
 function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   const { method, url } = exchange.request;
-  const endpoint = endpointCalled(method, url, run.paths)?.endpoint ?? null;
+  const endpoint = endpointOfRequest(method, url, run.paths)?.endpoint ?? null;
   const { status } = exchange.answer;
   const specialCase =
     specialCaseOf(exchange, endpoint) ??

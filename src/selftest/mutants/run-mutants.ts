@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { startWorker } from "../../base/spawn-module.ts";
-import { seededNumbers, shuffled } from "../../base/numbers.ts";
+import { seededRandom, shuffled } from "../../base/numbers.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { CleanRun, Mutant } from "./mutant.ts";
@@ -215,7 +215,7 @@ const variantsOf = ({ variants }: CleanServer): Patch[] =>
 /** Draws a sample of up to `max` items, and keeps their order. The same seed draws the same items. */
 export function drawSample<T>(items: readonly T[], max: number, seed: number): readonly T[] {
   if (items.length <= max) return items;
-  const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, max));
+  const chosen = new Set(shuffled([...items.keys()], seededRandom(seed)).slice(0, max));
   return items.filter((_, at) => chosen.has(at));
 }
 

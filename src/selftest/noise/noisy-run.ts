@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { listenOnLoopback } from "../../base/network/network.ts";
-import { seededNumbers } from "../../base/numbers.ts";
+import { seededRandom } from "../../base/numbers.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
 import { suites } from "../../suites/all.ts";
@@ -50,7 +50,7 @@ export async function startLegalServer(seed: number): Promise<CorrectServer> {
 
 /** Draws about half of the suites by the seed. All suites would take too long, because the noise slows each request. */
 function drawSuites(seed: number): typeof suites {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   return suites.filter(() => numbers() < suitesShare);
 }
 
@@ -58,7 +58,7 @@ const suitesShare = 0.5;
 
 /** Runs about half of the suites against a correct server, with noise. Returns the false alarms. */
 export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed: number): Promise<string[]> {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const at = new URL(server.target.baseUrl);
   const proxy = await startNoisyProxy(Number(at.port), noise, numbers);
   const noiseSources: CpuNoise[] = [

@@ -1,4 +1,4 @@
-import { seededNumbers } from "../../base/numbers.ts";
+import { seededRandom } from "../../base/numbers.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { conditionClassOf, type Condition, numberRules, describeCondition, extraProperties } from "./conditions.ts";
 import {
@@ -155,7 +155,7 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
 
 /** Draws a mutant. The same seed and number always give the same mutant. */
 export function drawMutant(seed: number, number: number): WireMutant {
-  const numbers = seededNumbers(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
+  const numbers = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
   // Skips the first random numbers, because similar seeds give similar first numbers.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";

@@ -5,7 +5,7 @@ import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 import { referenceAgents } from "../../reference/agents.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
-import { endpointCalled } from "../../spec/endpoints.ts";
+import { endpointOfRequest } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, tierNames } from "../../spec/tiers.ts";
 import { textKindOf } from "../../suites/coverage/requests.ts";
@@ -123,7 +123,7 @@ function numberIn(head: WireHead, name: string): number | null {
 }
 
 function ownTraits({ method, path, headers, body }: WireRequest, target: Target): TraitsBeforeResponse {
-  const endpoint = endpointCalled(method, path, target.paths)?.endpoint ?? null;
+  const endpoint = endpointOfRequest(method, path, target.paths)?.endpoint ?? null;
   const [route = "", query = ""] = path.split("?");
   const agentId = /\/agents\/([^/]+)\//.exec(route)?.[1] ?? null;
   const key = keyOf(headers, query, target);

@@ -66,7 +66,7 @@ type BaselineOf = (selection: CheckSelection) => Promise<RunOutcome>;
 
 /** Tries an illegal mutant: runs a few probes first, then more, until a must clause fails. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
-  const instances = instancesMeeting(mutant, profile);
+  const instances = probesAffectedBy(mutant, profile);
   let [changed, runs] = [0, 0];
   const errors: string[] = [];
   const selections = instances === null ? [] : selectionsFor(instances, profile);
@@ -92,7 +92,7 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
 }
 
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
-  const instances = instancesMeeting(mutant, profile);
+  const instances = probesAffectedBy(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
   const selection = legalSelectionFor(instances, profile);
   const outcome = await runSelection(selection, changeOf(mutant));
@@ -111,7 +111,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   mutation: mutant.mutation,
 });
 
-export function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
+export function probesAffectedBy(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
   if (chosen.length === 0) return null;

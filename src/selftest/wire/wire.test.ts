@@ -6,7 +6,7 @@ import { isPossible } from "./dimensions.ts";
 import { describeMutant, drawMutant, mutations, type WireMutant } from "./mutant.ts";
 import { isIllegal } from "./mutations/mutation.ts";
 import { type Profile, takeProfile } from "./profile.ts";
-import { instancesMeeting, type MutantTester, mutantTester, runWire } from "./trial.ts";
+import { probesAffectedBy, type MutantTester, mutantTester, runWire } from "./trial.ts";
 
 /** Maximum share of illegal mutants whose condition no request of a run meets. */
 const maxUnmetShare = 0.06;
@@ -116,7 +116,7 @@ describe("a mutant of behaviour", () => {
   it("is mostly met by some request of a run, whatever the seed", () => {
     const drawn = numbers(500).map((number) => drawMutant(testSeed, number));
     const illegal = drawn.filter(({ kind }) => kind === "illegal");
-    const unmet = illegal.filter((mutant) => instancesMeeting(mutant, profile) === null);
+    const unmet = illegal.filter((mutant) => probesAffectedBy(mutant, profile) === null);
     expect(unmet.length / illegal.length).toBeLessThan(maxUnmetShare);
   });
 

@@ -21,7 +21,7 @@ import {
   type JudgedRequest,
   judgeRequests,
   judgeRequestsBy,
-  judgeWhereWrongKeyRejected,
+  judgeOnCheckingEndpoints,
   keyKindsOf,
   type KeyVerdict,
 } from "../shared/key-requests/key-checks.ts";
@@ -209,7 +209,7 @@ export const authentication = suite("Authentication", [
       ...positiveControls,
       kinds: keyKindsOf("AUTH-4"),
       expected: () => "401 with the code `EXPIRED_API_KEY`",
-      judged: ({ expired, ...evidence }) => judgeWhereWrongKeyRejected(expired, evidence),
+      judged: ({ expired, ...evidence }) => judgeOnCheckingEndpoints(expired, evidence),
     },
   ),
   checkAlteredKeysRejected("AUTH-5", "401, as for any wrong key"),

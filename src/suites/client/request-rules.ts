@@ -1,7 +1,7 @@
 import { isObject, tryParseJson } from "../../base/json.ts";
 import { requestHeaderValues } from "../../evidence/exchange.ts";
 import { requestTarget } from "../../evidence/client-call.ts";
-import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
+import { endpointOfRequest, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import type { SignedCall } from "./probes.ts";
@@ -68,7 +68,7 @@ export interface RequestRule {
 const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHeaderValues(exchange.request, name);
 
 const endpointOf = ({ exchange: { request } }: SignedCall): EndpointName | null =>
-  endpointCalled(request.method, request.url)?.endpoint ?? null;
+  endpointOfRequest(request.method, request.url)?.endpoint ?? null;
 
 const mediaTypes = (values: readonly string[]): string[] =>
   values.flatMap((value) => value.split(",")).map((each) => (each.split(";")[0] ?? "").trim().toLowerCase());

@@ -4,7 +4,7 @@ import { bodyJson } from "../../evidence/exchange.ts";
 import { type CommandEnd, requestTarget } from "../../evidence/client-call.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
-import { endpointCalled } from "../../spec/endpoints.ts";
+import { endpointOfRequest } from "../../spec/endpoints.ts";
 import { isTerminal } from "../stream/events.ts";
 import {
   endMsOf,
@@ -60,7 +60,7 @@ interface ListRead {
 function listReadsIn({ calls }: JudgedRun): Map<string, ListRead> {
   const lists = calls.filter(
     ({ exchange: { request, answer } }) =>
-      endpointCalled(request.method, request.url)?.endpoint === "list" &&
+      endpointOfRequest(request.method, request.url)?.endpoint === "list" &&
       answer.kind === "answered" &&
       is2xx(answer.status),
   );

@@ -20,9 +20,9 @@ import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
 import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
-import { cornersRequested, type GeneratedRequest, hasOtherMistake } from "./probe.ts";
+import { pairRequestsSent, type GeneratedRequest, hasOtherMistake } from "./probe.ts";
 
-const cornersAndExchanges = { corners: cornersRequested, all: allExchanges };
+const cornersAndExchanges = { corners: pairRequestsSent, all: allExchanges };
 type GeneratedEvidence = EvidenceOf<typeof cornersAndExchanges>;
 
 interface GeneratedRequestRule {

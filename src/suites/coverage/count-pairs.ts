@@ -9,7 +9,7 @@ import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { allPairs, type CutPairs, mergeCuts, type CoverageReach, reachOf, rowsInState } from "./plan.ts";
-import { missingFor } from "./missing-settings.ts";
+import { missingSettingFor } from "./missing-settings.ts";
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 
 interface PairBitmap {
@@ -88,7 +88,7 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
   const causeOf = (triple: Triple): Enabler | null => {
     const { endpoint, state } = triple;
     const missing = (["endpoint", "key", "state"] as const satisfies Dimension[])
-      .map((name) => missingFor(name, triple[name], target))
+      .map((name) => missingSettingFor(name, triple[name], target))
       .find((each) => each !== null);
     if (missing !== undefined) return missing;
     if (readOnly && publishedEndpoints[endpoint].method === "POST") return need("readOnly");

@@ -5,7 +5,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { otherPlainKeys } from "../limits/cost-probe.ts";
-import { statedFixtures } from "../shared/key-requests/send-requests.ts";
+import { knownFixtures } from "../shared/key-requests/send-requests.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
@@ -53,7 +53,7 @@ export const keysFirstUsed = probe(
     const { client, target, readOnly, time } = context;
     const parts = {
       target,
-      fixtures: statedFixtures(target),
+      fixtures: knownFixtures(target),
       unknownAgent: unknownAgentId(context),
       listed: null,
     };

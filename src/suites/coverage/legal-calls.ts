@@ -7,7 +7,7 @@ import { breach, type Finding, holds, unproven } from "../../run/judge/finding.t
 import { dimensions } from "../../spec/dimensions.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { errorFieldOf, isStreamAccepted } from "../stream/events.ts";
-import { cornersRequested, type GeneratedRequest } from "./probe.ts";
+import { pairRequestsSent, type GeneratedRequest } from "./probe.ts";
 
 export const isOneOf = (value: string | undefined, ...those: readonly string[]): boolean => those.includes(value ?? "");
 
@@ -74,7 +74,7 @@ const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { 
 export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
   check(
     clause,
-    cornersRequested,
+    pairRequestsSent,
     ({ generated }): Finding<never> => {
       const answered = generated.filter(
         ({ row, exchange }) => isLegalCall(withPlainSession(row), endpoint) && exchange.answer.kind === "answered",

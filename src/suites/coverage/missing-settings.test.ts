@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
-import { keyForUrl, missingFor } from "./missing-settings.ts";
+import { keyForUrl, missingSettingFor } from "./missing-settings.ts";
 
 const main = aKey({ name: "main", key: "pk_main", tier: "pro" });
 const spare = aKey({ name: "spare", key: "pk_spare", tier: "free" });
@@ -19,6 +19,6 @@ describe("the key that a request may have in its URL", () => {
   ])("is %s", (_, baseUrl, keys, expected) => {
     const target = aTarget(baseUrl, { keys });
     expect(keyForUrl(target)?.name ?? null).toBe(expected);
-    expect(missingFor("key", "in the query", target) === null).toBe(expected !== null);
+    expect(missingSettingFor("key", "in the query", target) === null).toBe(expected !== null);
   });
 });

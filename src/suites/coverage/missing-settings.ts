@@ -35,7 +35,9 @@ export const isRejectedKeyKind = (kind: string): boolean => dimensions.key.refus
 
 export const validKeyKinds = (target: Target): string[] => {
   const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
-  return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
+  return [...new Set([...tiers, "read-only", "one agent"])].filter(
+    (kind) => missingSettingFor("key", kind, target) === null,
+  );
 };
 
 /**
@@ -49,7 +51,7 @@ export const keyForUrl = (target: Target): TargetKey | null =>
  * Returns the setting that a request with this value needs and the target lacks, e.g. a test clock. `null` if the target
  * lacks nothing.
  */
-export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
+export function missingSettingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);
   if (dimension === "agent") return missingAgent(value, target);

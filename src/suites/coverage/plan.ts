@@ -12,7 +12,7 @@ import {
 } from "../../spec/dimensions.ts";
 import { endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { validKeyKinds, missingFor } from "./missing-settings.ts";
+import { validKeyKinds, missingSettingFor } from "./missing-settings.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
@@ -63,7 +63,7 @@ export interface CoverageReach {
 }
 
 export const reachOf = memoizeByPair((target: Target, readOnly: boolean): CoverageReach => {
-  const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
+  const lacks = (name: Dimension, value: string): Enabler | null => missingSettingFor(name, value, target);
   const available = (name: Dimension): string[] =>
     dimensions[name].values.filter((value) => lacks(name, value) === null);
   const covering = coveringOf(available, readOnly);
@@ -149,9 +149,9 @@ export function neededRows(target: Target): readonly Row[] {
 
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
-  const hasAgent = missingFor("agent", "answering", target) === null;
+  const hasAgent = missingSettingFor("agent", "answering", target) === null;
   const endpoints = endpointNames.filter(
-    (name) => missingFor("endpoint", name, target) === null && (hasAgent || !ofAnAgent.includes(name)),
+    (name) => missingSettingFor("endpoint", name, target) === null && (hasAgent || !ofAnAgent.includes(name)),
   );
   return endpoints.flatMap((endpoint) =>
     validKeyKinds(target).map((key) => ({
@@ -170,7 +170,7 @@ const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);
-  const states = dimensions.state.refused.filter((state) => missingFor("state", state, target) === null);
+  const states = dimensions.state.refused.filter((state) => missingSettingFor("state", state, target) === null);
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),

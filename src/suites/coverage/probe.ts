@@ -13,7 +13,7 @@ import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { createCostWatcher } from "../limits/cost-probe.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { type Fixtures, prepareFixtures, statedFixtures } from "../shared/key-requests/send-requests.ts";
+import { type Fixtures, prepareFixtures, knownFixtures } from "../shared/key-requests/send-requests.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
@@ -49,7 +49,7 @@ const maxSendingMs = probeDeadlineMs - maxAgentMs;
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /** Generates and sends requests for the pairs of values that no other request has, e.g. `endpoint=list key=wrong`. */
-export const cornersRequested = probe(
+export const pairRequestsSent = probe(
   "requests are sent for the pairs of properties that no other request has",
   {
     requests: (target) =>
@@ -249,7 +249,7 @@ interface ExhaustedKey {
 
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
-  const parts = requestPartsOf(context, statedFixtures(context.target));
+  const parts = requestPartsOf(context, knownFixtures(context.target));
   return rowsInState(context.target, { key: kind, state, seed: context.coverageSeed }).flatMap((row) => {
     const request = requestOfRow(row, parts);
     if (request === null) return [];
@@ -258,6 +258,6 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Exh
   });
 }
 
-export async function requestInState(context: ProbeContext, used: ExhaustedKey): Promise<void> {
+export async function sendRequestsInState(context: ProbeContext, used: ExhaustedKey): Promise<void> {
   for (const open of requestsInState(context, used)) await open().finished;
 }

@@ -2,7 +2,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { creatingEndpoints, dimensions } from "../../spec/dimensions.ts";
 import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
-import { validKeyKinds, missingFor } from "./missing-settings.ts";
+import { validKeyKinds, missingSettingFor } from "./missing-settings.ts";
 
 interface RowGroup {
   readonly endpoints: readonly string[];
@@ -70,11 +70,11 @@ const rowGroups: readonly RowGroup[] = [
 ];
 
 export function rowsOfGroups(target: Target): readonly Row[] {
-  const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
+  const refused = dimensions.key.refused.filter((kind) => missingSettingFor("key", kind, target) === null);
   const kinds = { valid: validKeyKinds(target), refused };
   return rowGroups.flatMap(({ endpoints, keys, values, count }) =>
     endpoints
-      .filter((endpoint) => missingFor("endpoint", endpoint, target) === null)
+      .filter((endpoint) => missingSettingFor("endpoint", endpoint, target) === null)
       .flatMap((endpoint) =>
         Array.from({ length: count }, (_, turn) => ({
           endpoint,

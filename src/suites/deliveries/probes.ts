@@ -8,7 +8,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
+import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -18,7 +18,7 @@ import {
   deliveriesTo,
   hookPrefix,
   type OpenedWebhook,
-  provenReachOf,
+  reachOrThrow,
   type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
@@ -54,7 +54,7 @@ async function failWithWebhooks(
   agent: string,
   invoke: (body: object) => Promise<Exchange>,
 ): Promise<FailedExecution> {
-  const reach = await provenReachOf(receiver, target);
+  const reach = await reachOrThrow(receiver, target);
   const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
     createWebhook(client, receiver, { name: `${event.replace(".", "-")}-${name}`, events, agent });
   const [named, wildcard] = [await open("named", [event]), await open("wildcard", ["agent.*"])];
@@ -139,7 +139,7 @@ export const timingOutWithWebhooks = probe(
 );
 
 const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: RequirementSet): AllDeliveries => {
-  const deliveries = all.deliveries.filter(({ since }) => !isLaterThan(requirements, since));
+  const deliveries = all.deliveries.filter(({ since }) => !isAddedAfter(requirements, since));
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 

@@ -15,7 +15,7 @@ import {
   createWebhook,
   hookPrefix,
   type OpenedWebhook,
-  provenReachOf,
+  reachOrThrow,
   type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
@@ -112,7 +112,7 @@ export const failingReceivers = probe(
   async (context): Promise<FailingReceivers> => {
     const { client, given, target, time } = context;
     const { receiver } = given;
-    const reach = await provenReachOf(receiver, target);
+    const reach = await reachOrThrow(receiver, target);
     const agent = (await agentWithoutWebhooks(context)) ?? agentIdOf({ target });
     const isLimited = hasFewRequests(target);
     const opened = await openWebhooks(

@@ -11,7 +11,7 @@ import {
   invokeAfterEnds,
   invokesTimedOut,
   judgeFreedSlots,
-  keyWithFewestSlots,
+  keyForSlotTests,
   maxTimeoutMs,
   timeoutStepMs,
 } from "../limits/timeouts.ts";
@@ -23,7 +23,7 @@ import {
   awaitUnexpected,
   createWebhook,
   type OpenedWebhook,
-  provenReachOf,
+  reachOrThrow,
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
@@ -49,7 +49,7 @@ export const failingBatchSubmitted = probeIfManyRequests(
   async ({ client, given, target, time }): Promise<FailedBatch | null> => {
     const { agent, body, path } = given["agents.failing"];
     if (path !== null) return null;
-    await provenReachOf(given.receiver, target);
+    await reachOrThrow(given.receiver, target);
     const options = { name: "failed-batch", events: ["agent.invoked", "agent.failed"], agent, since } as const;
     const { address } = await createWebhook(client, given.receiver, options);
     const batch = [{ ...body, query: `Hello. ${randomUUID()}` }];
@@ -85,10 +85,10 @@ export const streamsTimedOut = probe(
   "streams of an agent with webhooks run into its timeout, and the key is used again",
   {
     needs: ["receiver", "agents.timingOut", "agents.answering"],
-    requests: (target) => (keyWithFewestSlots(target) === null ? 0 : 2),
-    executions: (target) => (keyWithFewestSlots(target)?.slots ?? -1) + 1,
+    requests: (target) => (keyForSlotTests(target) === null ? 0 : 2),
+    executions: (target) => (keyForSlotTests(target)?.slots ?? -1) + 1,
     waits: { mode: "reserved", seconds: 0 },
-    keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
+    keys: (target) => [keyForSlotTests(target)?.key ?? []].flat(),
     stage: "exclusive",
     // The timed-out invokes run before this probe. Otherwise, their events would reach this probe's webhooks.
     after: [invokesTimedOut],
@@ -97,9 +97,9 @@ export const streamsTimedOut = probe(
     since,
   },
   async ({ client, given, target, time }): Promise<TimedOutStreams | null> => {
-    const smallest = keyWithFewestSlots(target);
+    const smallest = keyForSlotTests(target);
     if (smallest === null) return null;
-    await provenReachOf(given.receiver, target);
+    await reachOrThrow(given.receiver, target);
     const assignment = given["agents.timingOut"];
     const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
       createWebhook(client, given.receiver, {

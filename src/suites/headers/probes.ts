@@ -4,7 +4,7 @@ import type { KeyHistory } from "../../rules/limits/key-history.ts";
 import { isAdmitted, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
+import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import type { EvidenceOf } from "../../run/judge/check.ts";
@@ -42,7 +42,7 @@ const maxLast = 5_000;
  * `Remaining`.
  */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
-  const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
+  const isLater = ({ since }: Sample): boolean => isAddedAfter(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
   if (later.length === 0) return all;
   return {

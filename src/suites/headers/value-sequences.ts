@@ -8,7 +8,7 @@ import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import {
   elapsedSeconds,
   fallBetween,
-  mayCountBetween,
+  mayOthersCountBetween,
   sortAndMarkOverlaps,
   isSameWindow,
   type SerialRun,
@@ -190,7 +190,7 @@ export function judgeRemainingAfterReads({ samples, all }: SamplesAndExchanges):
   let judged = 0;
   for (const key of samples.keys)
     for (const [read, next] of readPairs(key, reads)) {
-      const fall = mayCountBetween(samples, read, next) ? null : fallBetween(read, next);
+      const fall = mayOthersCountBetween(samples, read, next) ? null : fallBetween(read, next);
       if (fall === null) continue;
       judged += 1;
       const own = batches.filter((each) => each.key === key.key && isSuccess(each));

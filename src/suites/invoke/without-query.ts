@@ -12,7 +12,7 @@ import {
   hasValidKey,
   exchangesOf,
 } from "../shared/all-exchanges.ts";
-import { cornersRequested } from "../coverage/probe.ts";
+import { pairRequestsSent } from "../coverage/probe.ts";
 import { streamed } from "../stream/probes.ts";
 import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
@@ -119,7 +119,7 @@ export const withoutQueryCheck: Check = checkEvery(
 
 export const streamWithoutQueryCheck: Check = checkEvery(
   "SSE-20",
-  { all: allExchanges, plain: streamed, corners: cornersRequested },
+  { all: allExchanges, plain: streamed, corners: pairRequestsSent },
   {
     as: "every",
     since: "1.2",

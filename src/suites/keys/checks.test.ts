@@ -67,7 +67,10 @@ describe("a temporary key", () => {
 });
 
 describe("the beginnings of keys", () => {
-  const letIn = (...names: readonly string[]) => ({ validKeys: [], exchanges: names.map((key) => exchange({ key })) });
+  const acceptAsKey = (...names: readonly string[]) => ({
+    validKeys: [],
+    exchanges: names.map((key) => exchange({ key })),
+  });
   it.each<[string, readonly KeyPrefix[], readonly string[], string]>([
     ["the same for all", [seen("a", "ah_"), seen("b", "ah_")], ["a", "b"], "holds"],
     ["different", [seen("a", "ah_"), seen("b", "xy_")], ["a", "b"], "breach"],
@@ -75,7 +78,7 @@ describe("the beginnings of keys", () => {
     ["absent of a key that was never let in", [seen("a", "ah_"), seen("b", null)], ["a"], "holds"],
     ["of keys that were never let in", [seen("a", "ah_")], [], "unproven"],
   ])("%s", (_, prefixes, names, expected) => {
-    expect(judged(keys, "KEY-4", { seen: { prefixes }, all: letIn(...names) })).toBe(expected);
+    expect(judged(keys, "KEY-4", { seen: { prefixes }, all: acceptAsKey(...names) })).toBe(expected);
   });
 
   function seen(name: string, prefix: string | null): KeyPrefix {

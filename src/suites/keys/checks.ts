@@ -7,7 +7,7 @@ import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/cases.ts";
 import { outlivedKeyChecks } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
-import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-requests/key-checks.ts";
+import { checkKeys, judgeOnCheckingEndpoints, keyKindsOf } from "../shared/key-requests/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
   describeStatus,
@@ -80,7 +80,7 @@ export const keys = suite("Keys", [
       judged: ({ before, after, late, unauthenticated, all }) => {
         if (!isSuccess(before.asked)) return [];
         const requests = [...(after?.requests ?? []), ...late.requests];
-        return judgeWhereWrongKeyRejected(
+        return judgeOnCheckingEndpoints(
           { requests },
           { unauthenticated, all },
           endpointsAcceptingExpired(all, late.expiredKeys),
@@ -114,7 +114,7 @@ export const keys = suite("Keys", [
     {
       kinds: keyKindsOf("KEY-5"),
       expected: () => "a read-only key does not succeed in writing",
-      judged: ({ reader, unauthenticated, all }) => judgeWhereWrongKeyRejected(reader, { unauthenticated, all }),
+      judged: ({ reader, unauthenticated, all }) => judgeOnCheckingEndpoints(reader, { unauthenticated, all }),
       alsoRequire: ({ reader, control }) => {
         if (!isSuccess(control.created))
           return unproven(`the main key could not create the webhook either (${describeStatus(control.created)})`);
@@ -132,7 +132,7 @@ export const keys = suite("Keys", [
       kinds: keyKindsOf("KEY-6"),
       expected: () => "a key that is restricted to one agent does not succeed with another",
       judged: ({ tried: { other }, unauthenticated, all }) =>
-        other === null ? [] : judgeWhereWrongKeyRejected(other, { unauthenticated, all }),
+        other === null ? [] : judgeOnCheckingEndpoints(other, { unauthenticated, all }),
       alsoRequire: ({ tried: { own, other } }) => {
         if (other === null)
           return unproven("no second agent is known that answers", "another agent under `agents` in the target file");
@@ -151,7 +151,7 @@ export const keys = suite("Keys", [
       kinds: keyKindsOf("KEY-7"),
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
-        const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
+        const judged = judgeOnCheckingEndpoints(tried, { unauthenticated, all });
         // Judges nothing if the key's address list may contain this machine's public address, and no endpoint rejects
         // the key. The server may then rightly accept the key.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;

@@ -5,7 +5,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
-import { elapsedSeconds, isSameWindow, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { elapsedSeconds, isSameWindow, mayOthersCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
 /** Minimum number of consecutive requests to judge. Fewer requests prove nothing. */
@@ -22,7 +22,7 @@ function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {
     if (sample.kind === "health" && isAlone) continue;
     if (!counts || !isAdmitted(sample) || !isAlone) rows.push([]);
     else if (last === undefined) row?.push(sample);
-    else if (isSameWindow(last, sample) && !mayCountBetween(all, last, sample)) row?.push(sample);
+    else if (isSameWindow(last, sample) && !mayOthersCountBetween(all, last, sample)) row?.push(sample);
     else rows.push([sample]);
   }
   return rows.filter(({ length }) => length >= minInRow);

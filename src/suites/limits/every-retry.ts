@@ -3,7 +3,7 @@ import { isRefused, type Sample } from "../../rules/limits/sample.ts";
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.ts";
-import { elapsedSeconds, mayCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import { elapsedSeconds, mayOthersCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
 /** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ from the harness's. */
@@ -25,7 +25,7 @@ function retriedRefusals({ samples, limits }: KeySamples, all: AllSamples) {
     const { sample: next } = after;
     if (!isRateRefusal(refusal, limits) || elapsedSeconds(refusal, next, all.hasClock).min < seconds + slackSeconds)
       return [];
-    return mayCountBetween(all, refusal, next) ? [] : [{ refusal, next }];
+    return mayOthersCountBetween(all, refusal, next) ? [] : [{ refusal, next }];
   });
 }
 

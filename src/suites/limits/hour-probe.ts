@@ -5,7 +5,7 @@ import { refusedForTokens, tokensExplain } from "../../rules/limits/month-tokens
 import { dateSeconds, isAdmitted, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import { requestInState } from "../coverage/probe.ts";
+import { sendRequestsInState } from "../coverage/probe.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   type BurstResult,
@@ -21,10 +21,10 @@ import {
   hourCost,
   isUsedUpTwice,
   maxBeyondLimit,
-  minutesOfHour,
+  minutesToUseUpHour,
   requireCountedRead,
   runAmongTiers,
-  shareOfMinute,
+  requestsPerMinuteOf,
   type SmallerTiers,
 } from "./tier-limits.ts";
 import { invokeSibling, invokeSiblingAgain, sendSiblingControl, type SiblingKeyResult } from "./sibling-key.ts";
@@ -60,7 +60,7 @@ export const hourExhausted = tierProbe(
     executions: ({ limits }, target) => hourCost(limits, target).executions,
     window: ({ limits }) => limits.perHour,
     usesUp: "hour used up",
-    waitSeconds: ({ limits }) => minutesOfHour(limits, false) * 61 + 61,
+    waitSeconds: ({ limits }) => minutesToUseUpHour(limits, false) * 61 + 61,
     concurrent: true,
   },
   (context) => runAmongTiers(context, "hour", (smallerTiers) => exhaustHourOfTier(context, smallerTiers)),
@@ -75,7 +75,7 @@ async function exhaustHourOfTier(
   requireCountedRead(sender, "hour");
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-  await waitPastFullHour(context, minutesOfHour(tested.limits, target.clock !== null) * pauseMs);
+  await waitPastFullHour(context, minutesToUseUpHour(tested.limits, target.clock !== null) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
   const isSmall = isUsedUpTwice(sender, tested.limits.perHour);
   const options = { pauseMs, smallerTiers, before: 0, admittedBefore: null };
@@ -91,7 +91,7 @@ async function exhaustHourOfTier(
     // Without this pause, the minute's limit might refuse the stream instead of the hour's limit.
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
-    await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
+    await sendRequestsInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
     // If the stream is admitted but this invoke is refused, the stream should have been refused, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
@@ -165,7 +165,7 @@ async function exhaustHour(
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
   const beforeLastMinute = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
-  const fullShare = shareOfMinute(limits, time.canAdvance);
+  const fullShare = requestsPerMinuteOf(limits, time.canAdvance);
   const sendMinute = createMinuteSender(sender, admittedBefore, smallerTiers);
   let usedInMinute = before;
   let admitted = before;

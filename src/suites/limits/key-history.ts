@@ -31,7 +31,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Discovery, ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { firstRequirements, isLaterThan, type RequirementSet } from "../../spec/clause.ts";
+import { firstRequirements, isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
@@ -68,7 +68,7 @@ export function keyHistoryOf(
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
   const all = [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name));
-  const isOfLaterSet = ({ since }: Sample): boolean => isLaterThan(requirements, since);
+  const isOfLaterSet = ({ since }: Sample): boolean => isAddedAfter(requirements, since);
   return {
     limits,
     isFresh: key.fresh || idleSinceMs !== null,

@@ -7,7 +7,12 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { textKindOf } from "../coverage/requests.ts";
-import { fallBetween, mayCountBetween, type OtherRequests, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
+import {
+  fallBetween,
+  mayOthersCountBetween,
+  type OtherRequests,
+  sortAndMarkOverlaps,
+} from "../shared/compare-samples.ts";
 
 /** The endpoint and the outcome of a request. Requests of one kind should lower `Remaining` by the same number. */
 export interface RequestKind {
@@ -241,5 +246,5 @@ export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayM
   // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.
   const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
   if (fall === null || isAtEnd || (!mayMoveClock && from.sentClockMs !== to.endClockMs)) return null;
-  return mayCountBetween(others, from, to) ? null : fall.fell;
+  return mayOthersCountBetween(others, from, to) ? null : fall.fell;
 }

@@ -2,7 +2,7 @@ import { minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
-import { requestInState } from "../coverage/probe.ts";
+import { sendRequestsInState } from "../coverage/probe.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { tierProbe } from "../../run/probe.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -103,7 +103,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const isOver = !hasClock && first.admitted + alreadySent > limits.perMinute + (limits.burst ?? Infinity);
   if (first.end === "refused" && !(isOver && hasFewRequests(target))) {
     await requestOtherEndpoints(sender, hasClock);
-    await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
+    await sendRequestsInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
   }
   const latest = await latestRefusal(context, sender, refused);
   if (latest !== undefined && !refused.includes(latest)) refused.push(latest);

@@ -4,7 +4,7 @@ import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.
 import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { requestInState } from "../coverage/probe.ts";
+import { sendRequestsInState } from "../coverage/probe.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -87,7 +87,7 @@ export const quotaExhausted = probe(
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
       // Without this pause, the limit per minute might refuse the next requests before the quota does.
       await time.passTime(minuteOverMs, "only the tokens must be spent");
-      await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
+      await sendRequestsInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
     return { readings, quota, turns, streamed, batched, started };
   },

@@ -68,11 +68,11 @@ const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean)
  * Returns the number of requests that the probe sends in one minute. Only in the last minute of an hour, the probe
  * sends `perMinute` requests.
  */
-export const shareOfMinute = (limits: TierLimits, hasClock: boolean): number =>
+export const requestsPerMinuteOf = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
 /** Returns the number of minutes that the probe takes to use up an hour's limit. */
-export const minutesOfHour = (limits: TierLimits, hasClock: boolean): number =>
+export const minutesToUseUpHour = (limits: TierLimits, hasClock: boolean): number =>
   Math.ceil(limits.perHour / limits.perMinute) + Number(isMinuteCutShort(limits, hasClock));
 
 /** Planned number of invokes near the hour's limit, plus those after its reset. */
@@ -87,7 +87,7 @@ const invokesToConfirm = 2;
 export function hourCost(limits: TierLimits, { clock }: Pick<Target, "clock">): LimitCost {
   const { perHour, burst } = limits;
   const hasClock = clock !== null;
-  const invokesBefore = isMinuteCutShort(limits, hasClock) ? invokesToConfirm : minutesOfHour(limits, hasClock);
+  const invokesBefore = isMinuteCutShort(limits, hasClock) ? invokesToConfirm : minutesToUseUpHour(limits, hasClock);
   const executions = invokesBefore + invokesAtEnd;
   if (!hasClock) return { requests: perHour + requestsBeyond.realClock, executions };
   const isSmall = perHour <= maxRepeatedAllowance;

@@ -22,7 +22,7 @@ export const timeoutStepMs = 5000;
 /** Keys with a higher concurrency limit are not tested. Filling all their slots would run agents too often. */
 const maxSlots = 4;
 
-export function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
+export function keyForSlotTests(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
   const [smallest] = tiers;
@@ -87,15 +87,15 @@ export const invokesTimedOut = probe(
   "invokes run into their agent's timeout, and the key is used again",
   {
     needs: ["agents.timingOut", "agents.answering"],
-    requests: (target) => (keyWithFewestSlots(target)?.slots ?? -1) + 1,
-    executions: (target) => (keyWithFewestSlots(target)?.slots ?? -1) + 1,
+    requests: (target) => (keyForSlotTests(target)?.slots ?? -1) + 1,
+    executions: (target) => (keyForSlotTests(target)?.slots ?? -1) + 1,
     waits: { mode: "reserved", seconds: 0 },
-    keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
+    keys: (target) => [keyForSlotTests(target)?.key ?? []].flat(),
     stage: "exclusive",
     since: "1.2",
   },
   async ({ client, given, target, time }): Promise<TimedOutInvokes | null> => {
-    const smallest = keyWithFewestSlots(target);
+    const smallest = keyForSlotTests(target);
     if (smallest === null) return null;
     const own = client.as(smallest.key);
     const sent = Array.from({ length: smallest.slots }, () =>

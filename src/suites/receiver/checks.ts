@@ -11,7 +11,7 @@ import {
   manyDelivered,
   piecesDelivered,
   typesDelivered,
-  undeployedDelivered,
+  deliveredWithoutDeploymentId,
   unknownFieldsDelivered,
   unknownTypeDelivered,
   unsignedDelivered,
@@ -78,7 +78,11 @@ const unsignedProbes = { control, tried: unsignedDelivered };
 export const receiverSuite: Suite = suite("Receiving deliveries", [
   check("RCV-1", control, (sent) => judgeEach(sent, "a rightly signed delivery answers 2xx", isAccepted)),
   check("RCV-2", { control, tried: formsDelivered }, accepted("a right signature is accepted over any JSON text")),
-  check("RCV-3", { control, tried: undeployedDelivered }, accepted("a delivery without `deployment_id` answers 2xx")),
+  check(
+    "RCV-3",
+    { control, tried: deliveredWithoutDeploymentId },
+    accepted("a delivery without `deployment_id` answers 2xx"),
+  ),
   check("RCV-4", { control, tried: unknownFieldsDelivered }, accepted("unknown fields are accepted")),
   check("RCV-5", { control, tried: typesDelivered }, accepted("each event type is accepted")),
   check(

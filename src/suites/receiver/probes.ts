@@ -60,7 +60,7 @@ export const formsDelivered = deliveryProbe("rightly signed deliveries are sent 
   return sendInSequence(forms, ([what, body]) => sendSigned(sender, what, body));
 });
 
-export const undeployedDelivered = deliveryProbe("a delivery without `deployment_id` is sent", (sender) => {
+export const deliveredWithoutDeploymentId = deliveryProbe("a delivery without `deployment_id` is sent", (sender) => {
   const { deployment_id: _, ...event } = createEvent(usualType(sender), sender);
   return sendSigned(sender, "no `deployment_id`", compactJson(event));
 });

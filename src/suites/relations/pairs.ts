@@ -5,7 +5,7 @@ import { decodedSegment } from "../../base/http.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { agentInPath, type AllExchanges, exchangesOf } from "../shared/all-exchanges.ts";
-import { maxDurationIn } from "../shared/durations.ts";
+import { maxDurationMsBy } from "../shared/durations.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { type AllDeliveries, eventsOfType } from "../deliveries/events.ts";
 import { type Check, checkEvery, type EvidenceOf, type ProbesByName } from "../../run/judge/check.ts";
@@ -82,7 +82,7 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
 /** Matches deliveries to the requests that started their executions, by a UUID in the query or by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
-    const tookMs = maxDurationIn(all);
+    const tookMs = maxDurationMsBy(all);
     const calls = agentCallsOf(all);
     const byMark = uniqueBy(calls, markerOf);
     const byId = haveUniqueIds(calls) && hadNoOutage(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();

@@ -10,7 +10,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
 import { listPages, pageOf, requestsToList } from "../listing/probes.ts";
 import { isSuccess } from "../shared/response.ts";
-import { awaitDeliveries, createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
+import { awaitDeliveries, createWebhook, reachOrThrow } from "../webhooks/create-webhook.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
 import { maxTimeoutMs, timeoutStepMs } from "../limits/timeouts.ts";
 
@@ -47,7 +47,7 @@ export const slowWithWebhook = probe(
   },
   async ({ client, given: { receiver, "agents.slow": slow }, target, time }) => {
     if (hasFewRequests(target)) throw new SkipError("the key has few requests a minute");
-    await provenReachOf(receiver, target);
+    await reachOrThrow(receiver, target);
     const options = {
       name: "slow-agent",
       events: ["agent.completed", "agent.failed"],

@@ -17,7 +17,7 @@ import {
 } from "../../spec/endpoints.ts";
 import { errorStatuses, healthStatuses } from "../../spec/events-and-errors.ts";
 import { isOffered, profileOfSource } from "../../spec/profiles.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
+import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { usableKeys } from "../../target/target.ts";
@@ -44,7 +44,7 @@ export interface AllExchanges {
  * itself, because checks cache results by object.
  */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
-  const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
+  const exchanges = all.exchanges.filter(({ since }) => !isAddedAfter(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
 });
 

@@ -26,7 +26,7 @@ import {
   isSpecifiedRequest,
   successesOf,
 } from "./all-exchanges.ts";
-import { maxDurationIn } from "./durations.ts";
+import { maxDurationMsBy } from "./durations.ts";
 import { hasNonJsonBody, hasStatus, isComplete, outcomeOf } from "./response.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { errorStatuses } from "../../spec/events-and-errors.ts";
@@ -58,7 +58,7 @@ export function bodyCases(
   isWanted: (exchange: Exchange) => boolean,
   rootOf: (exchange: Exchange) => unknown = bodyJson,
 ): ClauseCase<JudgedResponse>[] {
-  const tookMs = maxDurationIn(all);
+  const tookMs = maxDurationMsBy(all);
   const judged = judgedResponseBy(rootOf);
   return exchangesOf(all, endpoint)
     .filter((each) => each.key !== null && isWanted(each) && isWhole(each) && !hasNonJsonBody(each))
@@ -207,7 +207,7 @@ export const checkEverySuccess = (
  * Whether `query` is missing or empty, or `temperature` or `max_tokens` is out of range. The document does not define
  * the response to these requests.
  */
-export function isOpenExecution({ request }: Exchange): boolean {
+export function hasUndefinedResponse({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");
   const temperature = getPath(sent, "parameters", "temperature") ?? 0;

@@ -45,7 +45,7 @@ export interface OtherRequests {
 }
 
 /** Whether a request that is not judged could have lowered `Remaining` between two judged requests. */
-export const mayCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: Sample, to: Sample): boolean =>
+export const mayOthersCountBetween = ({ keylessMs, later = [] }: OtherRequests, from: Sample, to: Sample): boolean =>
   keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ||
   later.some(({ sentMs, endMs }) => endMs >= from.sentMs && sentMs <= to.endMs);
 
@@ -78,7 +78,7 @@ export function findSerialRuns(
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
     const continuesRun = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
-    if (run !== undefined && continuesRun && !mayCountBetween(others, previous, sample)) run.push(sample);
+    if (run !== undefined && continuesRun && !mayOthersCountBetween(others, previous, sample)) run.push(sample);
     else runs.push([sample]);
   });
   return runs.filter(({ length }) => length > 1);

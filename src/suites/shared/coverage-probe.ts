@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { getPath } from "../../base/json.ts";
 import { decodedSegment, encodedSegment } from "../../base/http.ts";
-import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
+import { endpointOfRequest, type EndpointName } from "../../spec/endpoints.ts";
 import { defaultQuery, listedAgents, unknownIdLike } from "../../run/discovery/discover-target.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { needsMoreTime, SkipError } from "../../run/skip-reason.ts";
@@ -134,11 +134,11 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
 const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[] =>
   exchanges
     .filter((each) => statusOf(each) === 200)
-    .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
+    .map(({ request }) => endpointOfRequest(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
-  const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
+  const calls = exchanges.map(({ request }) => endpointOfRequest(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));
   return listedAgents(exchanges)
     .filter((id) => !assignedAgents(target).includes(id) || !invoked.has(encodedSegment(id)))

@@ -45,7 +45,10 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
-export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
+export function maxDurationMsBy({
+  exchanges,
+  endClockMs = Infinity,
+}: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
     const next = all.sorted[countBelow(all.sentMs, endMs + recordedWithinMs)];
@@ -101,7 +104,7 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
 }
 
 const agentCalls = memoizeByObject((all: AllExchanges) => {
-  const tookMs = maxDurationIn(all);
+  const tookMs = maxDurationMsBy(all);
   const calls = (["invoke", "stream"] as const).flatMap((endpoint) => exchangesOf(all, endpoint));
   return Map.groupBy(
     calls.map((each) => ({ agent: agentInPath(each), sentMs: each.sentMs, tookMs: tookMs(each) })),

@@ -7,7 +7,7 @@ import type { ClauseCase } from "../../run/judge/check.ts";
 import type { StreamEventName } from "../../spec/events-and-errors.ts";
 import { isKnownName, isTerminalName, type StreamOrder, sequenceOf } from "../../rules/streams/streams.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
-import { maxDurationIn } from "../shared/durations.ts";
+import { maxDurationMsBy } from "../shared/durations.ts";
 import { hasStatus } from "../shared/response.ts";
 import { getPath, isObject } from "../../base/json.ts";
 
@@ -70,7 +70,7 @@ export function eventCases(
   streams: readonly Exchange[],
   name: StreamEventName,
 ): ClauseCase<EventCase>[] {
-  const maxDurationOf = maxDurationIn(all);
+  const maxDurationOf = maxDurationMsBy(all);
   const cell = { of: "stream events", kind: name };
   return streams.flatMap((exchange) => {
     const tookMs = maxDurationOf(exchange);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { tryParseJson } from "../../base/json.ts";
 import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
-import { isLaterThan, type RequirementSet } from "../../spec/clause.ts";
+import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
 import type { SendOptions } from "../../run/send/send-guard.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
@@ -191,7 +191,7 @@ export interface AllStreams {
 }
 
 const streamsOfSet = memoizeByPair((all: AllStreams, requirements: RequirementSet): AllStreams => {
-  const streams = all.streams.filter(({ since }) => !isLaterThan(requirements, since));
+  const streams = all.streams.filter(({ since }) => !isAddedAfter(requirements, since));
   return streams.length === all.streams.length ? all : { ...all, streams };
 });
 

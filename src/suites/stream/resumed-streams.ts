@@ -4,7 +4,7 @@ import { type Finding, inapplicable, observed, unproven } from "../../run/judge/
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
-import { type InvokeAfterEnds, invokeAfterEnds, judgeFreedSlots, keyWithFewestSlots } from "../limits/timeouts.ts";
+import { type InvokeAfterEnds, invokeAfterEnds, judgeFreedSlots, keyForSlotTests } from "../limits/timeouts.ts";
 import { describeStatus, isComplete, outcomeOf } from "../shared/response.ts";
 import { describeSequence, isEventStream, readEvents } from "./events.ts";
 import { probeIfManyRequests } from "../shared/few-requests.ts";
@@ -32,7 +32,7 @@ const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 /** Number of GET requests after the streams. Their responses show by how much a GET request lowers `Remaining`. */
 const readCountAfter = 4;
 
-export const resumedLate = probeIfManyRequests(
+export const resumedAndLongStreams = probeIfManyRequests(
   "streams resume at index 2, or have many chunks, between readings of usage, and one resumes after its last chunk",
   {
     needs: ["agents.streaming"],
@@ -53,7 +53,7 @@ export const resumedLate = probeIfManyRequests(
 
 const resumePastEnd = { query: "Hello.", parameters: { resume_from_index: 100_000 } };
 
-const keyToResume = (target: Target) => (hasFewRequests(target) ? null : keyWithFewestSlots(target));
+const keyToResume = (target: Target) => (hasFewRequests(target) ? null : keyForSlotTests(target));
 
 interface ResumedOnFewSlots extends InvokeAfterEnds {
   readonly streams: readonly Exchange[];
@@ -83,7 +83,7 @@ const resumedOnFewSlots = probe(
 export const resumedStreamChecks: readonly Check[] = [
   observe(
     "SSE-23",
-    resumedLate,
+    resumedAndLongStreams,
     (resumed) => {
       if (resumed === null) return unproven("the key has few requests a minute");
       const { pastTheEnd } = resumed;

@@ -39,7 +39,7 @@ const firstHook = `${hookPrefix}wildcard`;
  * Returns how the target reaches the receiver, like {@link reachOf}. Throws a `ReceiverError` if the receiver's public
  * URL does not work, or if the run has created a webhook but the receiver has got no delivery.
  */
-export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
+export async function reachOrThrow(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
   const reach = await reachOf(receiver, target);

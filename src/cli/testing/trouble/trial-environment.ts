@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { seededNumbers } from "../../../base/numbers.ts";
+import { seededRandom } from "../../../base/numbers.ts";
 import { freePort } from "../../../base/testing/network.ts";
 import { argumentsOf, type CommandName, type HarnessChanges, maxSeconds, type Stage, type Trouble } from "./trouble.ts";
 import { type HarnessProcess, markOf, readFiles, startHarness } from "./harness-process.ts";
@@ -44,7 +44,7 @@ export interface TrialEnvironment extends Omit<Stage, "signal" | "startSecond" |
  */
 export async function prepareTrial(trial: Trial, root: string): Promise<TrialEnvironment> {
   const { seed, trouble, before, atSeconds, command } = trial;
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const target = await startTarget(root, trial.fault);
   const link = await startLink(target.port, numbers);
   const receiverPort = await freePort();

@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { memoizeByValue } from "../../../base/memoize.ts";
-import { seededNumbers, shuffled } from "../../../base/numbers.ts";
+import { seededRandom, shuffled } from "../../../base/numbers.ts";
 import { findK6 } from "../../../load/engines/k6/binary.ts";
 import { allFaults } from "../../../reference/catalogue.ts";
 import { problemsOf, type QuietResults, quietResultsOf, type TrialProblem } from "./judge-trial.ts";
@@ -45,7 +45,7 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
     ...((await hasK6()) ? [] : (["load k6"] as const)),
     ...(isTimed ? slow : []),
   ];
-  const order = shuffled(kinds, seededNumbers(firstSeed));
+  const order = shuffled(kinds, seededRandom(firstSeed));
   const late: Tried[] = [];
   let begun = 0;
   await inFolder(async (folder) => {
@@ -81,7 +81,7 @@ const slow: readonly CommandName[] = ["nightly with load"];
 
 /** Draws the command of a trial. Returns `null` if this machine cannot run any command for this trouble. */
 function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const chosen = trouble.commands.filter((each) => !missing.includes(each));
   return chosen.length === 0 ? null : { seed, trouble, numbers, command: randomItem(numbers, chosen) };
 }

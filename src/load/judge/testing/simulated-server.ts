@@ -33,7 +33,7 @@ export interface ServerDecisions {
   readonly speaksOf: "hour" | "minute" | "tighter";
   readonly slots: number;
   readonly slotsFirst: boolean;
-  readonly refusalsCount: boolean;
+  readonly countsRefusals: boolean;
   readonly errorsCount: boolean;
   readonly round: (value: number) => number;
   readonly moreRetrySeconds: number;
@@ -86,7 +86,7 @@ export const defaultDecisions = ({ concurrent }: TierLimits): ServerDecisions =>
   speaksOf: "tighter",
   slots: concurrent,
   slotsFirst: true,
-  refusalsCount: false,
+  countsRefusals: false,
   errorsCount: true,
   round: Math.ceil,
   moreRetrySeconds: 0,
@@ -115,7 +115,7 @@ export function legalServer(limits: TierLimits, random: Random): SimulatedServer
     ...defaultDecisions(limits),
     speaksOf: random.pick(["hour", "minute", "tighter"] as const),
     slotsFirst: random.chance(0.5),
-    refusalsCount: random.chance(0.3),
+    countsRefusals: random.chance(0.3),
     errorsCount: random.chance(0.5),
     round: random.pick([Math.ceil, Math.floor, Math.round]),
     moreRetrySeconds: random.pick([0, 0, 1]),
@@ -213,12 +213,12 @@ function settle(account: Account, untilMs: number): void {
 function refuse(refusing: readonly ReportingLimiter[], parts: ServerDecisions, nowMs: number): Decided {
   const longest = refusing.reduce((one, other) => (other.roomAtMs(nowMs) > one.roomAtMs(nowMs) ? other : one));
   const before = longest.read(nowMs);
-  if (parts.refusalsCount) for (const limiter of refusing) limiter.countRefusal(nowMs);
+  if (parts.countsRefusals) for (const limiter of refusing) limiter.countRefusal(nowMs);
   const roomAtMs = Math.max(...refusing.map((limiter) => limiter.roomAtMs(nowMs)));
   const after = longest.read(nowMs);
   return {
     answer: "refused",
-    shown: parts.show(parts.refusalsCount ? after : before),
+    shown: parts.show(parts.countsRefusals ? after : before),
     retryAfterSeconds: Math.max(1, Math.ceil((parts.retryShare * (roomAtMs - nowMs)) / 1000)) + parts.moreRetrySeconds,
   };
 }

@@ -4,7 +4,7 @@ import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
 import { type Night, type NightFinding, nightFormat, type NightLoad, nothingReported, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
-import { seededNumbers } from "../../../base/numbers.ts";
+import { seededRandom } from "../../../base/numbers.ts";
 import { randomUUID } from "node:crypto";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { judgeNight, loadsToConfirm, type NightJudgement, reportedByNight } from "../gate/judge-night.ts";
@@ -38,7 +38,7 @@ const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
  * observation differs.
  */
 export function simulateNights(seed: number, truth: SimulatedChanges): SimulatedNight[] {
-  const numbers = seededNumbers(seed);
+  const numbers = seededRandom(seed);
   const levels = loadTrials.map(() => ({
     p50: 10 + 200 * numbers(),
     p90: 1.2 + numbers(),

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../../base/numbers.ts";
 import { highestOf, lowestOf, timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
-import { tones } from "../svg/chart.ts";
+import { seriesColours } from "../svg/chart.ts";
 import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
@@ -155,7 +155,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
     const points = members.map(({ atMs, remaining }) => ({ x: at(atMs), y: remaining ?? 0 }));
     return {
       name: `of a limit of ${formatNumber(limit)}`,
-      tone: tones[index] ?? "quiet",
+      tone: seriesColours[index] ?? "quiet",
       shape: "dots",
       points: visibleDots(points, axis),
     };

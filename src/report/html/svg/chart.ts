@@ -4,8 +4,8 @@ import { type Html, html } from "../markup.ts";
 import type { PlotArea } from "./axes.ts";
 
 /** Names of the colours of lines, bars and dots. Some lines are also dashed, for readers who cannot see colours. */
-export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
-export type Tone = (typeof tones)[number];
+export const seriesColours = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
+export type Tone = (typeof seriesColours)[number];
 
 /** The data of a chart as a table, for people who cannot see the chart. */
 interface ChartTable {

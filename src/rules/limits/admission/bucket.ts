@@ -1,7 +1,7 @@
 import { addRefusal, type Bucket, capacityFor, type Fit, noRefusals } from "./models.ts";
 import { countBelow } from "../../../base/lists.ts";
 import {
-  requestsAtFirstInstants,
+  requestsInFirstEntries,
   type Tally,
   type Instants,
   type TimedRefusal,
@@ -37,11 +37,11 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   let max = 0;
   let begun = 0;
   latest.values.forEach((endMs, index) => {
-    const ended = requestsAtFirstInstants(latest, index + 1);
-    for (; begun < earliest.values.length && requestsAtFirstInstants(earliest, begun) < ended; begun += 1)
+    const ended = requestsInFirstEntries(latest, index + 1);
+    for (; begun < earliest.values.length && requestsInFirstEntries(earliest, begun) < ended; begun += 1)
       minBefore = Math.min(
         minBefore,
-        requestsAtFirstInstants(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0),
+        requestsInFirstEntries(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0),
       );
     max = Math.max(max, ended - refillPerMs * endMs - minBefore);
   });
@@ -61,7 +61,7 @@ function unspentRefills(timeline: AdmissionTimeline, refillPerMs: number): Unspe
   const begins = timeline.counted.latest;
   let max = -Infinity;
   const maxUpTo = begins.values.map((ms, index) => {
-    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsAtFirstInstants(begins, index));
+    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsInFirstEntries(begins, index));
     return max;
   });
   return { begins, maxUpTo };
@@ -76,7 +76,7 @@ function isExplained(
 ): boolean {
   if (reportsLongerWait(refusal, refillPerMs)) return false;
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
-  const atOnce = refusal.countedBefore - requestsAtFirstInstants(unspent.begins, closed);
+  const atOnce = refusal.countedBefore - requestsInFirstEntries(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
   // Simultaneous requests need no tolerance for rounding, because the bucket refills nothing between them.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;

@@ -110,7 +110,7 @@ function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: 
 
 /** Limiters that could have given all the responses to one key's requests. */
 export interface LimiterReading {
-  readonly refusalsCount: boolean;
+  readonly countsRefusals: boolean;
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
@@ -192,11 +192,11 @@ function refusalsLeftBySlots(
   );
 }
 
-function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterReading[] {
+function readingOf(countsRefusals: boolean, possibilities: ModelFits): LimiterReading[] {
   const { hour, minute } = compatibleModels(possibilities);
   if (hour.length === 0 || minute.length === 0) return [];
   const minutes = new Map(minute.map(({ shape, burstAdds }) => [`${shape} ${burstAdds}`, { shape, burstAdds }]));
-  return [{ refusalsCount, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
+  return [{ countsRefusals, hour: hour.map(({ shape }) => shape), minute: [...minutes.values()] }];
 }
 
 /**
@@ -217,7 +217,7 @@ export interface PossibleShapes {
   /** Whether the burst is added to the limit per minute. Contains `true` and `false` if both are possible. */
   readonly burstAdds: readonly boolean[];
   /** Whether refused requests count toward the limits. If the history allows both answers, the list has both. */
-  readonly refusalsCount: readonly boolean[];
+  readonly countsRefusals: readonly boolean[];
 }
 
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
@@ -225,15 +225,15 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
     hour: distinct(readings.flatMap((reading) => reading.hour)),
     minute: distinct(readings.flatMap((reading) => reading.minute.map(({ shape }) => shape))),
     burstAdds: distinct(readings.flatMap((reading) => reading.minute.map(({ burstAdds }) => burstAdds))),
-    refusalsCount: distinct(readings.map((reading) => reading.refusalsCount)),
+    countsRefusals: distinct(readings.map((reading) => reading.countsRefusals)),
   };
 }
 
 /** Describes whether refused requests count toward the limits, which the document leaves open (LIM-16). */
-export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
-  if (refusalsCount.length > 1)
+export function describeRefusalCounting({ countsRefusals }: Pick<PossibleShapes, "countsRefusals">): string {
+  if (countsRefusals.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";
-  return `refused requests ${refusalsCount[0] === true ? "use" : "do not use"} up the allowance`;
+  return `refused requests ${countsRefusals[0] === true ? "use" : "do not use"} up the allowance`;
 }
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -2,7 +2,7 @@ import { addRefusal, capacityFor, type Fit, noRefusals, type Window } from "./mo
 import type { CountedSpan, Span } from "./history.ts";
 import {
   requestsBefore,
-  requestsAtFirstInstants,
+  requestsInFirstEntries,
   tallyOf,
   createRankLookup,
   type Instants,
@@ -38,7 +38,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
-  const all = requestsAtFirstInstants(earliest, earliest.values.length);
+  const all = requestsInFirstEntries(earliest, earliest.values.length);
   let spacing = 0;
   for (let rank = 0; rank < all;) {
     const own = earliestAt(rank);
@@ -47,7 +47,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
     const chosenMs = Math.max(earliest.values[own] ?? 0, spacedMs);
     if (chosenMs > (latest.values[latestAt(rank)] ?? 0)) return false;
     rank = Math.min(
-      requestsAtFirstInstants(earliest, own + 1),
+      requestsInFirstEntries(earliest, own + 1),
       limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)),
     );
     chosen.push(chosenMs);
@@ -68,7 +68,7 @@ function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number)
   let ended = 0;
   for (const { fromMs, count } of sharp) {
     while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
-    max = Math.max(max, requestsAtFirstInstants(latest, ended) - begun);
+    max = Math.max(max, requestsInFirstEntries(latest, ended) - begun);
     begun += count;
   }
   return max;
@@ -105,7 +105,7 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   for (const gap of gapsIn(counted, unknownUseUntilMs)) {
     const first = countUpTo(starts.values, gap.fromMs + windowMs);
     const end = countBelow(starts.values, gap.toMs + windowMs);
-    if (requestsAtFirstInstants(starts, end) - requestsAtFirstInstants(starts, first) <= min) continue;
+    if (requestsInFirstEntries(starts, end) - requestsInFirstEntries(starts, first) <= min) continue;
     const inside = admitted.slice(first, end).filter(({ toMs }) => toMs < gap.toMs + windowMs);
     min = Math.max(min, maxInHalfOpenWindow(inside, windowMs));
   }
@@ -117,7 +117,7 @@ function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const latestAt = createRankLookup(latest);
   for (let at = 0; at <= earliest.values.length; at += 1) {
     const endedMs =
-      at === 0 ? -Infinity : (latest.values[latestAt(requestsAtFirstInstants(earliest, at) - 1)] ?? -Infinity);
+      at === 0 ? -Infinity : (latest.values[latestAt(requestsInFirstEntries(earliest, at) - 1)] ?? -Infinity);
     const fromMs = Math.max(unseenUntilMs, endedMs);
     const toMs = earliest.values[at] ?? Infinity;
     if (fromMs < toMs) gap.push({ fromMs, toMs });

@@ -1,6 +1,6 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { countUpTo } from "../../../base/lists.ts";
-import { requestsBefore, requestsAtFirstInstants, tallyOf, requestsUpTo } from "./timeline.ts";
+import { requestsBefore, requestsInFirstEntries, tallyOf, requestsUpTo } from "./timeline.ts";
 
 /** Returns the highest number of concurrency slots certainly in use, and the time of this maximum. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
@@ -11,7 +11,7 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   let max = { count: 0, atMs: 0 };
   starts.values.forEach((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
-    const count = requestsAtFirstInstants(starts, index + 1) - requestsAtFirstInstants(ends, ended);
+    const count = requestsInFirstEntries(starts, index + 1) - requestsInFirstEntries(ends, ended);
     if (count > max.count) max = { count, atMs: startMs };
   });
   return max;
@@ -38,7 +38,7 @@ export function createSlotTest(
   let ended = 0;
   const heldAt = starts.values.map((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) < startMs) ended += 1;
-    return requestsAtFirstInstants(starts, index + 1) - requestsAtFirstInstants(ends, ended);
+    return requestsInFirstEntries(starts, index + 1) - requestsInFirstEntries(ends, ended);
   });
   const blocks = blockMaxima(heldAt);
   return (refusal) => {

@@ -53,7 +53,7 @@ const windowsOpenedByRequests = record({
   seed: nat(),
   capacity: integer({ min: 1, max: 8 }),
   isPushed: boolean(),
-  refusalsCount: boolean(),
+  countsRefusals: boolean(),
   countsBeforeAsking: boolean(),
   requests: integer({ min: 1, max: 120 }),
   toleranceMs: constantFrom(0, 50, 1000),
@@ -79,7 +79,12 @@ it(
       const lossRate = { lossRate: 0.02, failedShare: 0.1 };
       const history = simulate(server, { ...traffic, ...lossRate, toleranceMs: clockMs }, random);
       const refused = history.decisions.filter(({ outcome }) => outcome === "refused");
-      const timeline = timelineOf(history, { toleranceMs: clockMs }, [], new Set(traffic.refusalsCount ? refused : []));
+      const timeline = timelineOf(
+        history,
+        { toleranceMs: clockMs },
+        [],
+        new Set(traffic.countsRefusals ? refused : []),
+      );
       expect(minCapacity(timeline, 60_000)).toBeLessThanOrEqual(capacity);
     });
     assert(never, { numRuns: runs });

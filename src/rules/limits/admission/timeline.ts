@@ -121,7 +121,7 @@ export const requestsBefore = ({ values, before }: Tally, bound: number): number
 
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-export const requestsAtFirstInstants = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
+export const requestsInFirstEntries = ({ before }: Tally, entries: number): number => before[entries] ?? 0;
 
 /**
  * Returns a function that finds the index in `values` of the request with a given rank. The earliest request has rank

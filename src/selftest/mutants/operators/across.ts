@@ -17,7 +17,7 @@ import { type MutationSite, mutationSites, withDeliveryText } from "../messages.
 import { getPath } from "../../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events-and-errors.ts";
-import { failingHook } from "./deliveries.ts";
+import { failingWebhook } from "./deliveries.ts";
 
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
@@ -175,7 +175,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
 
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
-    .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)
+    .filter(({ hook, attempt }) => hook === failingWebhook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)
     .map((delivery) => {
       const { id, attempt } = delivery;
       const where = { place: `deliveries of ${String(typeOf(delivery))}`, subject: `attempt ${attempt}`, id };

@@ -11,8 +11,8 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   return deliveries.filter((delivery) => {
     const isLater = delivery.attempt > 1 && delivery.reply.kind !== "answered";
     const cell =
-      delivery.hook === failingHook
-        ? `${failingHook} ${delivery.attempt}`
+      delivery.hook === failingWebhook
+        ? `${failingWebhook} ${delivery.attempt}`
         : [deliveryPlaceOf(delivery), delivery.computedSignature === null, isLater].join(" ");
     if (!delivery.hook.startsWith("webhook-") || known.has(cell)) return false;
     known.add(cell);
@@ -21,7 +21,7 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
 }
 
 /** Name of the webhook whose receiver fails every delivery. */
-export const failingHook = "webhook-failing";
+export const failingWebhook = "webhook-failing";
 
 type DeliveryOperator = readonly [
   operator: string,
@@ -99,9 +99,10 @@ export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): M
 const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-27", "HOOK-28"] as const;
 
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
-  const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
+  const before = deliveries.find(({ hook, attempt }) => hook === failingWebhook && attempt === delivery.attempt - 1);
   const isLast = delivery.attempt === deliveryPolicy.maxAttempts;
-  if (delivery.hook !== failingHook || before === undefined || delivery.attempt > deliveryPolicy.maxAttempts) return [];
+  if (delivery.hook !== failingWebhook || before === undefined || delivery.attempt > deliveryPolicy.maxAttempts)
+    return [];
   const waitedMs = delivery.clockMs + delivery.receivedMs - before.clockMs - before.receivedMs;
   const where = { place, subject: `attempt ${delivery.attempt}`, id: delivery.id };
   const delayed = (operator: string, byMs: number): Mutant =>

@@ -1,5 +1,5 @@
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
-import { seededNumbers } from "../../../base/numbers.ts";
+import { seededRandom } from "../../../base/numbers.ts";
 import { base64, base64Padding } from "./send-requests.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -11,7 +11,7 @@ export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key
 /** Returns an invalid key with the prefix and length of a real key; the same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
-  const random = seededNumbers(seed);
+  const random = seededRandom(seed);
   const nextLetter = (): string => letters.charAt(Math.floor(random() * letters.length));
   return prefix + Array.from({ length: Math.max(8, key.length - prefix.length) }, nextLetter).join("");
 }

@@ -20,7 +20,7 @@ import type { Probe } from "../../../run/probe.ts";
 import { type Enabler, need } from "../../../run/skip-reason.ts";
 import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
-import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/dimensions.ts";
+import { type RejectedKeyKind, restrictedOrInvalidKeyKinds } from "../../../spec/dimensions.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { fixtureNeeds } from "../cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
@@ -74,7 +74,9 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
 };
 
 export const keyKindsOf = (clause: ClauseId): RejectedKeyKind[] =>
-  (Object.keys(rejectedKeyKinds) as RejectedKeyKind[]).filter((kind) => keyExpectations[kind].clause === clause);
+  (Object.keys(restrictedOrInvalidKeyKinds) as RejectedKeyKind[]).filter(
+    (kind) => keyExpectations[kind].clause === clause,
+  );
 
 function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   const endpoints = new Set(kinds.flatMap((kind) => keyExpectations[kind].on));
@@ -208,7 +210,7 @@ export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /** Judges key requests, but leaves out endpoints that accept even a wrong key. AUTH-3 judges such endpoints. */
-export function judgeWhereWrongKeyRejected(
+export function judgeOnCheckingEndpoints(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },
   excused: ReadonlySet<EndpointName> = new Set(),

@@ -3,7 +3,7 @@ import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
 import { agentPath, type Client } from "../../../run/send/client.ts";
 import type { SendOptions } from "../../../run/send/send-guard.ts";
-import { endpointCalled, type EndpointName } from "../../../spec/endpoints.ts";
+import { endpointOfRequest, type EndpointName } from "../../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { fillAgentId, handleOf } from "../../operations/probes.ts";
 import { webhookIdOf, webhookPath } from "../../webhooks/create-webhook.ts";
@@ -38,7 +38,7 @@ export interface Fixtures {
 }
 
 /** Returns the fixtures that are known without a request: the agent and the path of a batch. */
-export const statedFixtures = ({ agents, paths }: Target): Fixtures => ({
+export const knownFixtures = ({ agents, paths }: Target): Fixtures => ({
   agent: agents.answering ?? null,
   webhook: null,
   webhookId: null,
@@ -53,7 +53,7 @@ export async function prepareFixtures(context: ProbeContext, name: string): Prom
   const started = firstSuccessOn(context, "batch") ?? startedOperation(context);
   const operationId = started === undefined ? undefined : handleOf(started).operationId;
   return {
-    ...statedFixtures(target),
+    ...knownFixtures(target),
     webhook: receiver === null ? null : idleWebhook(receiver, target, name),
     webhookId: created === undefined ? null : webhookIdOf(created),
     operationId: typeof operationId === "string" ? operationId : null,
@@ -91,7 +91,7 @@ export const successesOn = ({ client, recorder, target }: ProbeContext, endpoint
       (each) =>
         each.key === client.key.name &&
         isSuccess(each) &&
-        endpointCalled(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
+        endpointOfRequest(each.request.method, each.request.url, target.paths)?.endpoint === endpoint,
     );
 
 export const firstSuccessOn = (context: ProbeContext, endpoint: EndpointName): Exchange | undefined =>

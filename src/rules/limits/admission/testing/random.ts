@@ -1,4 +1,4 @@
-import { seededNumbers } from "../../../../base/numbers.ts";
+import { seededRandom } from "../../../../base/numbers.ts";
 
 /** Random choices from a seed, so that every simulated history can be repeated. */
 export interface Random {
@@ -13,7 +13,7 @@ export interface Random {
 }
 
 export function randomOf(seed: number): Random {
-  const next = seededNumbers(seed);
+  const next = seededRandom(seed);
   const whole = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
   return {
     next,

@@ -84,7 +84,7 @@ export interface ServerParts {
   readonly limiters: readonly Limiter[];
   readonly concurrent: number;
   readonly slotsFirst: boolean;
-  readonly refusalsCount: boolean;
+  readonly countsRefusals: boolean;
   /** Whether a request that one limit refuses still counts for the limits that were checked before. */
   readonly countsBeforeAsking: boolean;
   readonly slotRefusalsCount: boolean;
@@ -117,7 +117,7 @@ export function serverOf(parts: ServerParts): Server {
 function askLimiters(parts: ServerParts, onMs: number): boolean {
   for (const limiter of parts.limiters) {
     if (limiter.isFull(onMs)) {
-      if (parts.refusalsCount) limiter.countRefusal(onMs);
+      if (parts.countsRefusals) limiter.countRefusal(onMs);
       return false;
     }
     if (parts.countsBeforeAsking) limiter.count(onMs);
@@ -138,7 +138,7 @@ export function legalServer(limits: TierLimits, random: Random): Server {
     limiters,
     concurrent: limits.concurrent,
     slotsFirst: random.chance(0.5),
-    refusalsCount: random.chance(0.5),
+    countsRefusals: random.chance(0.5),
     countsBeforeAsking: random.chance(0.5),
     slotRefusalsCount: random.chance(0.3),
   };

@@ -145,6 +145,13 @@ describe("errors of a limit", () => {
       "form-b",
       [rateLimitB({ ...soon, reset_at: "2026-03-04T05:06:17Z" })],
     ],
+    ["ERR-16", "the end of a window, with a wait of an hour", "form-b", [rateLimitB({ ...soon, retry_after: 3600 })]],
+    [
+      "ERR-16",
+      "the end of a window, with a wait in milliseconds",
+      "breach",
+      [rateLimitB({ ...soon, retry_after: 30_000 })],
+    ],
     ["ERR-16", "no zone", "form-b", [rateLimitB({ ...soon, reset_at: "2026-03-04T06:06:37" })]],
     ["ERR-16", "no clock to compare with", "form-b", [rateLimitB({ ...soon, reset_at: "2027-03-04T06:06:37Z" }, [])]],
     [

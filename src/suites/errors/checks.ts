@@ -179,12 +179,6 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance for `reset_at`: 2 seconds for clock differences and 1 for rounding. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/**
- * `retry_after` may exceed the time until `reset_at` by this much. A larger excess suggests a wrong unit, e.g.
- * milliseconds.
- */
-const maxPastResetSeconds = 60;
-
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
   if (resetAt === undefined) return null;
@@ -198,7 +192,8 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
     (atSeconds >= now - toleranceSeconds &&
-      retryAfter - (atSeconds - now) <= maxPastResetSeconds &&
+      // A longer `retry_after` than needed is legal. An excess of more than a window suggests a wrong unit.
+      retryAfter - (atSeconds - now) <= longestWindowSeconds &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (reset !== null && Math.abs(atSeconds - reset) <= toleranceSeconds);
   const clocks = [dateSeconds(exchange), nowByReset(exchange)].filter((each) => each !== null);

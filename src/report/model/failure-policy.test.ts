@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../testing/sample.ts";
-import { applyBaseline, baselineOf } from "./failure-policy.ts";
+import { applyBaseline, baselineOf, defaultPolicy, testStatusesOf } from "./failure-policy.ts";
 
 const broken = sampleFinding({ check: "SSE-5", outcome: "fail" });
 const passed = sampleFinding({ check: "SSE-5", outcome: "pass" });
@@ -20,6 +20,12 @@ describe("a known failure", () => {
   ])("%s", (_, known, finding, expected) => {
     const { excused, stale, expired } = applyBaseline([finding], [known], now);
     expect({ excused: excused.length, stale: stale.length, expired: expired.length }).toEqual(expected);
+  });
+
+  it("has the reason of the entry that still counts", () => {
+    const baseline = [{ check: "SSE-5", reason: "fixed in 2.2", until: "2020-01-01" }, entry];
+    const { of: statusOf } = testStatusesOf([broken], { ...defaultPolicy, baseline });
+    expect(statusOf(broken)).toEqual({ kind: "known", reason: "fixed in 2.3" });
   });
 
   it("is written for each failure of a report, and nothing else", () => {

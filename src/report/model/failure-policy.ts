@@ -91,10 +91,11 @@ export interface TestStatuses {
 }
 
 export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
-  const { excused, stale } = applyBaseline(findings, baseline);
+  const { excused, stale, expired } = applyBaseline(findings, baseline);
+  const valid = baseline.filter((entry) => !expired.includes(entry));
   const known = new Set(excused);
   const reasonOf = (finding: ReportFinding): string =>
-    baseline.find((entry) => matchesFinding(entry, finding))?.reason ?? "";
+    valid.find((entry) => matchesFinding(entry, finding))?.reason ?? "";
   const statusOf = (finding: ReportFinding): TestStatus => {
     const { outcome } = finding;
     if (outcome === "error") return { kind: "harness failed" };

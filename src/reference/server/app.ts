@@ -122,7 +122,7 @@ function applyPlannedTrouble(
   const planned = state.trouble.take(endpoint, agentIdOf(request.params));
   if (planned === null) return proceed();
   if (planned.kind === "delay") {
-    // Waits in real time, because a virtual clock would stand still during the request.
+    // Waits in real time, because a virtual clock stands still until a test advances it.
     const timer = setTimeout(proceed, planned.seconds * 1000);
     reply.raw.once("close", () => clearTimeout(timer));
     return undefined;

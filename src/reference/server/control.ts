@@ -21,7 +21,7 @@ import { readTrouble, type ServerState } from "./state.ts";
  */
 const testControlPath = "/test-control";
 
-/** Request header for the control token. A server with a control token refuses control calls without this header. */
+/** Request header for the control token. A server with a control token refuses control calls without that token. */
 export const controlTokenHeader = "X-Control-Token";
 
 export function validateControlToken(
@@ -117,8 +117,8 @@ function otherHealth(agent: Agent | undefined): HealthStatus {
 const loopbackNames: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 
 /**
- * Whether the server offers the test control to a request. Accepts only known host names, because a web page could
- * reach a loopback address by DNS rebinding.
+ * Whether a request may use `/test-control`. Without a control token, none may. Accepts only known host names, because
+ * a web page could reach a loopback address by DNS rebinding.
  */
 function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = loopbackNetworks.has(socket.localAddress ?? "") && loopbackNames.has(hostname);

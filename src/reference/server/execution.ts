@@ -82,7 +82,7 @@ export function executeAgent(
   return { agent, text, ...conversation, usage, processingMs, timesOut };
 }
 
-/** Reads the body of an invoke or stream. Ignores a parameter of the wrong type, e.g. `max_tokens: "5"`. */
+/** Reads the body of an invoke or stream. Ignores a parameter that is no integer of 0 or more: `max_tokens: "5"`. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);

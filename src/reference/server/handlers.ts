@@ -204,7 +204,7 @@ function acceptEntries(
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Handles `GET /operations/{operation_id}`. Responds with 404 if another key started the operation. */
+/** Handles `GET /operations/{operation_id}`. Responds with 404 unless the key's own account started the operation. */
 export function checkOperation({ state, deferredError, accountName, key }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.get(id);
@@ -250,7 +250,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up. No other limit applies to the entries of a batch. */
+/** Returns an error if the month's tokens are used up. No other limit applies to the entries of an operation. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = state.behaviour.tokenCount(account, nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit

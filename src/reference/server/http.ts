@@ -148,7 +148,7 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
   return server;
 }
 
-/** Responds 400 to bytes that are not an HTTP request. */
+/** Responds 400 to bytes that are not an HTTP request. Closes a socket that already carried a response. */
 export function respondToMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -212,7 +212,7 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/** Parses a query string. Converts integers to numbers, because the schema of `page` and `limit` requires numbers. */
+/** Parses a query string. Integers of up to 16 digits become numbers, as the schema of `page` and `limit` requires. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

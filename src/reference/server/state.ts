@@ -164,7 +164,7 @@ class BoundedMap<V> extends Map<string, V> {
   }
 }
 
-/** Adds a query to a conversation. Beyond `maxMapEntries` conversations, drops the longest idle conversation. */
+/** Adds a query to a conversation. Beyond `maxMapEntries`, drops the conversation whose last query is oldest. */
 export function addTurn({ conversations }: ServerState, name: string, query: string): Conversation {
   const before = conversations.get(name);
   const turn = (before?.turn ?? 0) + 1;

@@ -3,10 +3,11 @@ import { isIP, type LookupFunction, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { addressSet, normalizeAddress } from "../addresses.ts";
 
-/** A guard against webhook deliveries to addresses inside the server's own network. */
+/** Refuses deliveries to private networks, to other networks for special purposes, and to this machine. */
 export interface AddressGuard {
   /** Returns why the server refuses to deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
+  /** Resolves a host name, as `dns.lookup` does. Fails if the server refuses to deliver to any of its addresses. */
   readonly lookup: LookupFunction;
 }
 
@@ -15,10 +16,7 @@ export type Resolver = (name: string, done: (error: Error | null, addresses: rea
 export interface GuardOptions {
   readonly allowsLoopback: boolean;
   readonly allowed: readonly string[];
-  /**
-   * Addresses of this machine, which the guard refuses unless `allowed` contains them. Default: the addresses of all
-   * network interfaces.
-   */
+  /** Addresses of this machine, refused unless allowed. Default: the addresses of all network interfaces. */
   readonly machineAddresses?: readonly string[];
   readonly resolve?: Resolver;
 }
@@ -123,7 +121,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an IP address and, for some IPv6 addresses, the embedded IPv4 address. */
+/** Returns an IP address. Adds the IPv4 address embedded in it, if any: the network may deliver to that one. */
 function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];

@@ -150,7 +150,7 @@ function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       if (queue.running >= maxRunning()) return;
       queue.running += 1;
       starting += 1;
-      // Starts the job in the next event-loop turn, so that the caller can send its response first.
+      // Starts the job in the next event-loop turn. The server first responds to the request that caused the delivery.
       setImmediate(() => {
         starting -= 1;
         void next(name, queue);
@@ -173,14 +173,14 @@ interface InFlightRequests {
   whenIdle(): Promise<void>;
 }
 
-/** Time that a virtual clock waits for a response. `little`: for a receiver whose last delivery got no response. */
+/** Time that a virtual clock waits for a response. `little`: for a receiver whose last delivery timed out. */
 type WaitBudget = "usual" | "little";
 
 /** Location of the webhook receivers. A virtual clock waits less for receivers in the server's own process. */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Duration of one timer. A wait for a response consists of several timers. If the process stalls, a single long timer
+ * Duration of one timer. A wait for a response is a chain of these timers. If the process stalls, a single long timer
  * would end before the process reads the responses that have arrived.
  */
 const sliceMs = 20;

@@ -14,9 +14,9 @@ import {
   type Webhook,
 } from "./store.ts";
 
-/** The part of the server that delivers events to webhooks. None of its methods throws. */
+/** The part of the server that delivers events to webhooks, and usage alerts. None of its methods throws. */
 export interface Outbox {
-  /** Adds a webhook. If the same webhook of a configuration file already exists, activates the existing webhook. */
+  /** Adds a webhook. Activates the stored webhook instead if a configuration file names it again. */
   add(webhook: NewWebhook): Webhook;
   /** Sends no more events to a webhook. Pending deliveries are still sent. */
   retire(id: string): void;
@@ -30,10 +30,7 @@ export interface Outbox {
   totalsOf(webhookId: string): DeliveryTotals;
   /** Returns why the server refuses to deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
-  /**
-   * Waits for the responses to all open delivery requests. Waits for each request at most about one second of real
-   * time.
-   */
+  /** Waits for the response to each open delivery request, but at most about one second of real time. */
   whenIdle(): Promise<void>;
   /** Aborts all delivery requests. A server with a data folder sends them again when it next starts. */
   close(): Promise<void>;

@@ -17,7 +17,7 @@ import {
   zeroTotals,
 } from "./store.ts";
 
-/** Stores all deliveries and the results of their attempts. Sends nothing itself. */
+/** Stores deliveries and the results of their attempts. Sends nothing itself. */
 export interface DeliveryRegistry {
   addEvent(event: HostingEvent): readonly Delivery[];
   addNotice(to: DeliveryDestination, body: unknown): readonly Delivery[];
@@ -86,7 +86,7 @@ export function deliveryRegistry(
 
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Stores the new state of a delivery. If a webhook has more than `maxEnded` finished deliveries, drops the oldest. */
+  /** Stores a delivery's new state. Drops a finished alert, and a webhook's oldest delivery beyond `maxEnded`. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];
@@ -125,7 +125,7 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
   };
 }
 
-/** Copies a value through JSON. A value that JSON cannot express becomes an empty object. */
+/** Copies a value through JSON. `null`, or a value that JSON cannot express, becomes an empty object. */
 function jsonCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? {}));

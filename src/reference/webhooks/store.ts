@@ -21,7 +21,7 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/** An event of an agent, still without an id: a delivery assigns it. Source: Events, "Webhook events". */
+/** An event of an agent. It gets its id when the server delivers it. Source: Events, "Webhook events". */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
@@ -74,10 +74,7 @@ export interface DeliveryRecord extends Pick<Delivery, "state" | "attempts" | "n
   readonly type: string;
 }
 
-/**
- * The totals of all deliveries of a webhook, including deliveries that are no longer kept. Source: Resources, "Webhook
- * metrics".
- */
+/** Totals of all deliveries of a webhook, even of dropped ones. Source: Resources, "Webhook metrics". */
 export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;

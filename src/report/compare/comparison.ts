@@ -116,7 +116,10 @@ export const comparisonSchema = z
     notes: z.array(text).describe("Notes to read first."),
     /** Differences between the test suites of the two reports. `null`: version, clauses and requirements are equal. */
     changedSuite: suiteSchema.nullable(),
-    /** Findings whose outcome in the newer report is note, warning, fail or error, and is worse than before. */
+    /**
+     * Findings that became a note, warning, fail or error, or a worse one of these. A note, warning or fail also counts
+     * after `error`.
+     */
     newlyFailing: z.array(findingChangeSchema),
     /** Findings that changed from note, warning, fail or error to pass or observed. */
     fixed: z.array(findingChangeSchema),

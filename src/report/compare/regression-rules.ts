@@ -17,10 +17,7 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/**
- * Default tolerances for load metrics that get worse. For example, `latency: 0.25` allows an increase by a quarter of
- * the older latency.
- */
+/** Default tolerances. For example, `latency: 0.25` allows an increase by a quarter of the older latency. */
 const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
@@ -48,10 +45,7 @@ export class InvalidRegressionList extends Error {
   override readonly name = "InvalidRegressionList";
 }
 
-/**
- * Parses a list of regression kinds, such as `default,latency:30%`. Throws {@link InvalidRegressionList} for an invalid
- * list.
- */
+/** Parses a list of regression kinds, such as `default,latency:30%`. May throw {@link InvalidRegressionList}. */
 export function parseRegressionRules(list: string): RegressionRules {
   const words = list.split(",").map((word) => word.trim());
   if (words.length === 1 && words[0] === "none") return { kinds: new Set(), tolerances: defaultTolerances };

@@ -191,7 +191,7 @@ export function formatRegressionCount({ regressions }: Comparison): string {
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
-/** Formats a compared report as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0, requirement set 1.0`. */
+/** Formats a report as `Acme at <base URL>, 2030-01-01 02:00 UTC, partial, suite 0.1.0, requirement set 1.0`. */
 export function formatComparedReport({ target, started, verdict, suite, kind }: ComparedSide): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");

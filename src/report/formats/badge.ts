@@ -52,9 +52,7 @@ function badgeCounts(report: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/**
- * Renders an SVG badge with verdict, counts and date. If the report has expired, the badge shows only the expiry date.
- */
+/** Renders an SVG badge with verdict, counts and date. For an expired report, it shows only the expiry date. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
   `${makeBadge(badgeOf(report, time))}\n`;
 

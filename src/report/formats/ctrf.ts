@@ -6,7 +6,7 @@ import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 type CtrfStatus = "passed" | "failed" | "skipped" | "other";
 
-/** Renders a report in the Common Test Report Format (ctrf.io). Each finding becomes a test. */
+/** Renders a report in the Common Test Report Format (ctrf.io). Each finding or stale baseline entry becomes a test. */
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const tests = testCasesOf(document, policy).map(ctrfTest);

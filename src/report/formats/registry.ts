@@ -22,10 +22,7 @@ import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 /** Inputs that only some formats need, in addition to the {@link ReportDocument}. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /**
-   * The saved report. The format `json` writes it, and a statement contains its hash. Default: `report` of the {@link
-   * ReportDocument}.
-   */
+  /** The saved report: `json` writes it, a statement has its hash. Default: `report` of the {@link ReportDocument}. */
   readonly report?: Report;
   /** Returns the digests of the saved report and evidence files. A statement contains them. */
   readonly digests?: () => Digests;

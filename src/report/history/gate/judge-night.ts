@@ -34,11 +34,11 @@ interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** Failed or unanswered requests count as a change only after this many runs without such requests. */
+/** A failed or unanswered request counts as a change only after at least this many runs, all without one. */
 const minCleanRuns = 3;
 /**
- * After this many runs with equal numbers of admitted requests, another number counts as a change. The same applies to
- * refused requests.
+ * Another number of admitted or refused requests counts as a change only after at least this many earlier runs. All of
+ * them must have sent equally many requests, and have had the same number.
  */
 const minConstantRuns = 10;
 
@@ -102,7 +102,7 @@ const formatCountChange = ({ load, count, was, is }: CountChange): string =>
 export interface NightJudgement {
   /** Tonight's findings compared with earlier findings; `null` if tonight or the history has no findings. */
   readonly comparison: Comparison | null;
-  /** Findings and counts that became worse tonight. They fail the command. */
+  /** Findings that became worse tonight, and load counts that changed. They fail the command. */
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
@@ -111,6 +111,7 @@ export interface NightJudgement {
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
   readonly unconfirmed: readonly string[];
+  /** Slow-downs that earlier nights reported, and after which the trial has not become faster. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
   readonly broken: readonly OpenFailure[];
@@ -127,7 +128,7 @@ export function loadsToConfirm(earlier: readonly Night[], tonight: Night): Trial
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
-/** Judges tonight's run by the earlier nights, oldest first. A slow-down counts only if a second run confirms it. */
+/** Judges tonight by the `earlier` nights (oldest first). A second run must confirm slow-downs and uncertain counts. */
 export function judgeNight(earlier: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = earlier.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);

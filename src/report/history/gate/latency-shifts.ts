@@ -77,7 +77,7 @@ export interface LatencyShift {
   readonly isMs: number;
   /** Start of the first night with the new latency, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** p-value: the probability that noise alone causes a difference of this size. */
+  /** p-value: the probability that noise alone causes a difference of at least this size. */
   readonly pValue: number;
 }
 
@@ -114,10 +114,7 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/**
- * Returns, for each load trial, the time of its last reported latency change. Latencies before that time are not
- * comparable with tonight's.
- */
+/** Returns when each trial's last reported latency change began. Earlier latencies are not comparable with tonight's. */
 function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -192,21 +189,17 @@ export const latencyGate = {
   /** Maximum number of earlier nights to compare recent nights with. `minBaseline` is the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
+  /** Minimum change, as a share of the earlier latency. */
   minShare: 0.1,
   /** Share of recent nights to keep for the median test. The nights with the largest change are left out. */
   usualShare: 0.6,
   /** A latency must change by at least this many milliseconds. The load engine itself can cause smaller changes. */
   minMs: 1,
-  /**
-   * Minimum change, as a multiple of its standard error. The standard error is computed from the scatter of the earlier
-   * nights.
-   */
+  /** Minimum change, as a multiple of its standard error. The scatter of the earlier nights gives that error. */
   minErrors: 4.5,
   /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /**
-   * Maximum probability of a false alarm in the rank test. The probability applies to all metrics of a night together.
-   */
+  /** Maximum probability of a false alarm in the rank test, over all metrics of a night together. */
   maxPValue: 0.001,
   /**
    * Number of latest nights to search for a reported slow-down. A slower trial belongs to that slow-down if the trial

@@ -22,7 +22,7 @@ import {
 } from "./server/deployments.ts";
 import type { TlsFiles } from "./server/http.ts";
 import { serverState } from "./server/state.ts";
-import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
+import { addressGuard, isLoopbackHost } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
 import type { ReceiverLocation } from "./webhooks/dispatcher.ts";
 import { outbox } from "./webhooks/outbox.ts";
@@ -109,7 +109,7 @@ const withoutKeys = (base: Behaviour): Behaviour => ({
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
-  const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
+  const guard = addressGuard({ allowsLoopback: isLoopbackHost(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
   // Advances a virtual clock to the latest time in the stored state, so that time does not go backwards after a
   // restart.

@@ -9,9 +9,9 @@ import { basename, dirname, join } from "node:path";
 import { line, UsageError } from "../../base/line.ts";
 import {
   judgeNight,
-  loadsToConfirm,
+  trialsToConfirm,
   type NightJudgement,
-  reportedByNight,
+  changesToReport,
 } from "../../report/history/gate/judge-night.ts";
 import {
   type DamagedNight,
@@ -107,7 +107,7 @@ async function sendNightLoad(plan: NightPlan, run: ReportDocument, opened: Prepa
   const { id, before, signal } = plan;
   const { document: load } = await opened.sendTrials(opened.trials, reportPartFolder(plan, "load"));
   const first = nightFromReports({ id, run: run.report, load: load.report });
-  const again = signal.aborted ? [] : trialsWithIds(opened.trials, loadsToConfirm(before, first));
+  const again = signal.aborted ? [] : trialsWithIds(opened.trials, trialsToConfirm(before, first));
   if (again.length === 0) return { night: first, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
   plan.view.again(again);
   const { document } = await opened.sendTrials(again, reportPartFolder(plan, "second"));
@@ -208,7 +208,7 @@ export interface SavedNight extends JudgedNight {
 function saveNight(executed: ExecutedNight, before: NightHistory, options: RunNightOptions): SavedNight {
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);
-  const night: Night = { ...executed.night, reported: reportedByNight(judgement) };
+  const night: Night = { ...executed.night, reported: changesToReport(judgement) };
   const judged = { night, judgement, executed, nightCount: before.nights.length + 1 };
   view.judged?.(judged);
   const { problem } = writeNight(history, night);

@@ -2,7 +2,7 @@ import { assertOpenFiles, watchOpenFiles } from "../../base/harness-limit.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { safeLine, line, UsageError } from "../../base/line.ts";
 import { type Reference, type ReferenceOptions, startReference, type ReferenceKey } from "../../reference/reference.ts";
-import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
+import { isLoopbackHost } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { watchAgentFiles, hostAgents, type LoadedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
@@ -60,9 +60,7 @@ export async function serveReference({
 }
 
 const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =>
-  loaded.length > 0 && listensOnLoopback(host) && loaded.every(({ file }) => file.authType === "none")
-    ? "none"
-    : "keys";
+  loaded.length > 0 && isLoopbackHost(host) && loaded.every(({ file }) => file.authType === "none") ? "none" : "keys";
 
 async function startServer(
   options: ReferenceOptions & { readonly host: string; readonly port: number },

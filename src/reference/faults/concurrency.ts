@@ -8,7 +8,7 @@ import {
   windowsOf,
 } from "../limits/windows.ts";
 import { always, fault, faults, type Override, overrideByCount, overrideResult, withLimiters } from "../patch.ts";
-import { eventLoopTurns } from "../server/wait.ts";
+import { waitEventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 import type { Account } from "../limits/account.ts";
 
@@ -52,7 +52,7 @@ function countFirstLimiter(size: WindowSize): Limiter {
     hasRoom: (nowMs) => {
       if (window.hasRoom(nowMs)) return true;
       excess += 1;
-      void eventLoopTurns(undoTurns).then(() => (excess -= 1));
+      void waitEventLoopTurns(undoTurns).then(() => (excess -= 1));
       return false;
     },
     status: (nowMs) => {
@@ -112,7 +112,7 @@ const loadFaults = faults(
     ).by(() => ({
       chargeTokens: (account, count, nowMs) => {
         const sum = account.tokens(nowMs).used + count;
-        void eventLoopTurns(slowWriteTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
+        void waitEventLoopTurns(slowWriteTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
       },
     })),
     "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by(

@@ -11,7 +11,7 @@ import {
   windowsOf,
 } from "../limits/windows.ts";
 import { fault, faults, overrideResult, withLimiters, withoutRateHeaders, withPath, type Override } from "../patch.ts";
-import { eventLoopTurns } from "../server/wait.ts";
+import { waitEventLoopTurns } from "../server/wait.ts";
 
 function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
   return (base) => ({
@@ -44,7 +44,7 @@ function underreportingLimiter(size: WindowSize): Limiter {
       if (isBusy) return;
       isBusy = true;
       advertised.count(nowMs);
-      void eventLoopTurns(2).then(() => (isBusy = false));
+      void waitEventLoopTurns(2).then(() => (isBusy = false));
     },
   });
 }

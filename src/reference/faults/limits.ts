@@ -27,7 +27,7 @@ import {
   withPath,
   type Override,
 } from "../patch.ts";
-import { eventLoopTurns } from "../server/wait.ts";
+import { waitEventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
 const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override =>
@@ -62,7 +62,7 @@ export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
     status: (nowMs) => advertised.status(nowMs),
     count: (nowMs) => {
       advertised.count(nowMs);
-      void eventLoopTurns(lagTurns).then(() => lagging.count(nowMs));
+      void waitEventLoopTurns(lagTurns).then(() => lagging.count(nowMs));
     },
   });
 }

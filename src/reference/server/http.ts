@@ -9,7 +9,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import type { ServerState } from "./state.ts";
 import type { HealthStatus } from "../../spec/events-and-errors.ts";
-import { eventLoopTurns, sleep } from "./wait.ts";
+import { waitEventLoopTurns, sleep } from "./wait.ts";
 
 export type RouteResult =
   | { readonly kind: "json"; readonly value: unknown; readonly health: HealthStatus | null }
@@ -125,7 +125,7 @@ export function sendResult(request: FastifyRequest, reply: FastifyReply, result:
   const turns = state.behaviour.turnsBeforeResponse({ endpoint });
   const delayMs = state.behaviour.responseDelayMs({ endpoint, isLimited });
   if (turns === 0 && delayMs === 0) finish();
-  else void Promise.all([eventLoopTurns(turns), sleep(state.clock, delayMs, null)]).then(finish);
+  else void Promise.all([waitEventLoopTurns(turns), sleep(state.clock, delayMs, null)]).then(finish);
 }
 
 /** A TLS certificate chain and its private key, both in PEM format. */

@@ -13,7 +13,7 @@ import {
   type ExecutionRequest,
 } from "./execution.ts";
 import { responseHeaders, rawHeaders } from "./http.ts";
-import { sleep, eventLoopTurns } from "./wait.ts";
+import { sleep, waitEventLoopTurns } from "./wait.ts";
 
 export async function handleStream(
   context: RequestContext,
@@ -106,13 +106,13 @@ async function runPause(
   connection.chunks.open();
   if (step.kind === "wait")
     await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);
-  else if (step.kind === "turns") await eventLoopTurns(step.count);
+  else if (step.kind === "turns") await waitEventLoopTurns(step.count);
   else await dropConnection(connection.response);
 }
 
 /** Drops the connection in the next event-loop turn, so that Node first sends the written data. */
 async function dropConnection(response: ServerResponse): Promise<void> {
-  await eventLoopTurns(1);
+  await waitEventLoopTurns(1);
   response.destroy();
 }
 

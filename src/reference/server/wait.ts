@@ -41,7 +41,7 @@ export function sleep(clock: Clock, ms: number, client: DisconnectSignal | null)
   });
 }
 
-export async function eventLoopTurns(count: number): Promise<void> {
+export async function waitEventLoopTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }

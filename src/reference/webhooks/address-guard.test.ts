@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { minuteMs } from "../../base/duration.ts";
-import { addressGuard, listensOnLoopback, type Resolver } from "./address-guard.ts";
+import { addressGuard, isLoopbackHost, type Resolver } from "./address-guard.ts";
 import { agentEvent, newWebhook, outboxFixture } from "./testing/outbox-fixture.ts";
 
 const strict = addressGuard({ allowsLoopback: false, allowed: [] });
@@ -173,6 +173,6 @@ describe("a server", () => {
     ["192.168.0.2", false],
     ["example.com", false],
   ])("on %s is on loopback: %s", (host, is) => {
-    expect(listensOnLoopback(host)).toBe(is);
+    expect(isLoopbackHost(host)).toBe(is);
   });
 });

@@ -70,7 +70,7 @@ function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }
 
-export function listensOnLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 

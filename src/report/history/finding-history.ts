@@ -11,7 +11,7 @@ export interface OpenFailure {
   readonly isOlder: boolean;
 }
 
-export function openFailures(nights: readonly Night[]): OpenFailure[] {
+export function findOpenFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];
   const open = new Map(last.findings.filter(isBroken).map((each) => [findingKey(each), each]));

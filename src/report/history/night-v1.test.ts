@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { defaultRegressionRules } from "../compare/regression-rules.ts";
-import { judgeNight, reportedByNight } from "./gate/judge-night.ts";
+import { judgeNight, changesToReport } from "./gate/judge-night.ts";
 import { type Night, nightFormat, countsCaveat, timesCaveat } from "./night.ts";
 import { serializeNight, parseNight } from "../../app/nightly/history-store.ts";
 import { nightLines } from "./summary.ts";
@@ -53,7 +53,7 @@ describe("entries of the first version", () => {
       { ...broken, reported: { regressions: [], changes: [] } },
       defaultRegressionRules,
     );
-    expect(reportedByNight(judgement)).toEqual(broken.reported);
+    expect(changesToReport(judgement)).toEqual(broken.reported);
     expect(nightLines(judgement, broken)).toEqual([
       { kind: "regression", says: broken.reported.regressions[0]?.says },
       { kind: "left out", says: expect.stringContaining("its times are not compared") as string },

@@ -5,7 +5,7 @@ import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
 import { noChanges, replayNights, sampleNight, simulateNights } from "../testing/simulate-nights.ts";
 import { nightLines } from "../summary.ts";
-import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
+import { judgeNight, changesToReport, trialsToConfirm } from "./judge-night.ts";
 
 /** The regressions and slow-downs that a replay of nights reported, each with the number of its night. */
 const alarmsOf = ({ judgements }: ReturnType<typeof replayNights>): string[] =>
@@ -158,7 +158,7 @@ describe("exact counts", () => {
     const more = (admitted: number): NightLoad =>
       load({ requests: { ...requests, admitted, refused: 210 - admitted } });
     const first = sampleNight(12, [more(111)], []);
-    expect(loadsToConfirm(history, first)).toEqual([{ scenario: "burst", tier: "pro", engine: "autocannon" }]);
+    expect(trialsToConfirm(history, first)).toEqual([{ scenario: "burst", tier: "pro", engine: "autocannon" }]);
     const { regressions: found, unconfirmed } = judge(history, { ...first, second: [more(again)] });
     // Two counts differ, the admitted and the refused requests.
     expect([found.length, unconfirmed.length]).toEqual(regressions === 1 ? [2, 0] : [0, 2]);
@@ -187,13 +187,13 @@ describe("times", () => {
   const tonight = at(24, 40);
 
   it("do not fail one bad night, nor two", () => {
-    expect(loadsToConfirm(usual, at(20, 60))).toEqual([]);
-    expect(loadsToConfirm([...usual, at(20, 60)], at(21, 60))).toEqual([]);
+    expect(trialsToConfirm(usual, at(20, 60))).toEqual([]);
+    expect(trialsToConfirm([...usual, at(20, 60)], at(21, 60))).toEqual([]);
   });
 
   it("fail a night if several nights agree and a second run confirms it", () => {
     const history = [...usual, ...slow];
-    expect(loadsToConfirm(history, tonight)).toHaveLength(1);
+    expect(trialsToConfirm(history, tonight)).toHaveLength(1);
     expect(judge(history, tonight)).toMatchObject({
       slower: [],
       unconfirmed: [expect.any(String), expect.any(String)],
@@ -208,10 +208,10 @@ describe("times", () => {
 
   it("are reported again only when they become slower than the new level", () => {
     const confirmed = { ...tonight, second: tonight.load };
-    const reported = { ...confirmed, reported: reportedByNight(judge([...usual, ...slow], confirmed)) };
+    const reported = { ...confirmed, reported: changesToReport(judge([...usual, ...slow], confirmed)) };
     const later = nights(12, (night) => at(25 + night, 40));
     const history = [...usual, ...slow, reported, ...later];
-    expect(loadsToConfirm(history, at(37, 40))).toEqual([]);
+    expect(trialsToConfirm(history, at(37, 40))).toEqual([]);
     const worse = [37, 38, 39, 40].map((night) => at(night, 60));
     const again = { ...at(41, 60), second: at(41, 60).load };
     expect(judge([...history, ...worse], again).slower.length).toBeGreaterThan(0);
@@ -219,11 +219,11 @@ describe("times", () => {
 
   it("are not compared if the generator was the bottleneck, or within one night", () => {
     const busy = { validity: { invalid: null, counts: null, pace: "the generator was busy" } };
-    expect(loadsToConfirm([...usual, ...slow.map((_, place) => at(20 + place, 40, busy))], at(24, 40, busy))).toEqual(
+    expect(trialsToConfirm([...usual, ...slow.map((_, place) => at(20 + place, 40, busy))], at(24, 40, busy))).toEqual(
       [],
     );
     const sameNight = [0, 1, 2, 3].map((hour) => ({ ...at(20, 40), started: `2030-01-21T0${2 + hour}:00:00.000Z` }));
-    expect(loadsToConfirm([...usual, ...sameNight], { ...at(20, 40), started: "2030-01-21T06:30:00.000Z" })).toEqual(
+    expect(trialsToConfirm([...usual, ...sameNight], { ...at(20, 40), started: "2030-01-21T06:30:00.000Z" })).toEqual(
       [],
     );
   });

@@ -5,7 +5,7 @@ import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { documentOf, nightBaseline } from "../night-baseline.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import { type FlakyCheck, flakyChecksOf, type OpenFailure, openFailures } from "../finding-history.ts";
+import { type FlakyCheck, flakyChecksOf, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import {
   countsCaveat,
   type Night,
@@ -20,7 +20,7 @@ import {
   type LatencyShift,
   latencyShifts,
   reportedShiftOf,
-  withConfirmationRuns,
+  replaceLoadBySecondRun,
 } from "./latency-shifts.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 
@@ -121,7 +121,7 @@ export interface NightJudgement {
 /** Maximum number of earlier nights to compare with. The number is large, because some nights have no load results. */
 const lookbackNights = 120;
 
-export function loadsToConfirm(earlier: readonly Night[], tonight: Night): TrialId[] {
+export function trialsToConfirm(earlier: readonly Night[], tonight: Night): TrialId[] {
   const history = earlier.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
   const shifts = latencyShifts([...history, tonight], "slower");
@@ -149,7 +149,7 @@ export function judgeNight(earlier: readonly Night[], tonight: Night, rules: Reg
     ],
     known: openSlowdowns(earlier),
     flaky: flakyChecksOf([...history, tonight]),
-    broken: openFailures([...earlier, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
+    broken: findOpenFailures([...earlier, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
     pairs: pairsOfNights([...earlier, tonight]),
   };
 }
@@ -161,7 +161,7 @@ function findSlowDowns(
   tonight: Night,
 ): { readonly proven: LatencyShift[]; readonly open: LatencyShift[] } {
   const first = latencyShifts([...history, { ...tonight, second: [] }], "slower");
-  const again = new Set(latencyShifts([...history, withConfirmationRuns(tonight)], "slower").map(shiftKey));
+  const again = new Set(latencyShifts([...history, replaceLoadBySecondRun(tonight)], "slower").map(shiftKey));
   const isAgain = (shift: LatencyShift): boolean => again.has(shiftKey(shift));
   return { proven: first.filter(isAgain), open: first.filter((shift) => !isAgain(shift)) };
 }
@@ -194,7 +194,7 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): ReportedChanges => ({
+export const changesToReport = ({ regressions, slower, alsoSlower, faster }: NightJudgement): ReportedChanges => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
     check: finding?.check ?? null,

@@ -39,7 +39,7 @@ export interface LoadHistory {
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
+export function historiesByTrial(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {
     const atMs = Date.parse(started);
@@ -104,8 +104,8 @@ function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   const tonight = nights.at(-1);
   if (tonight === undefined) return [];
   const starts = comparableSince(nights);
-  const histories = loadHistories(nights);
-  return [...loadHistories([tonight])].flatMap(([name, { load, nights: own }]) => {
+  const histories = historiesByTrial(nights);
+  return [...historiesByTrial([tonight])].flatMap(([name, { load, nights: own }]) => {
     const fromMs = starts.get(name) ?? -Infinity;
     const since = (histories.get(name)?.nights ?? []).filter(({ atMs }) => atMs >= fromMs);
     return metricNames
@@ -162,7 +162,7 @@ function firstNightOf(logs: readonly number[], window: number): number {
   return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
-export function withConfirmationRuns(night: Night): Night {
+export function replaceLoadBySecondRun(night: Night): Night {
   return { ...night, load: night.second, second: [] };
 }
 

@@ -7,7 +7,7 @@ import type { TrialId } from "../../model/load-results.ts";
 import { seededRandom } from "../../../base/numbers.ts";
 import { randomUUID } from "node:crypto";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
-import { judgeNight, loadsToConfirm, type NightJudgement, reportedByNight } from "../gate/judge-night.ts";
+import { judgeNight, trialsToConfirm, type NightJudgement, changesToReport } from "../gate/judge-night.ts";
 
 /** The real changes in a simulated history. All other differences are noise. Night numbers begin with 0. */
 interface SimulatedChanges {
@@ -133,12 +133,12 @@ export function replayNights(simulated: readonly SimulatedNight[]): ReplayedHist
   const judgements: NightJudgement[] = [];
   let confirmations = 0;
   for (const { night: first, confirmationRuns } of simulated) {
-    const second = confirmationRuns(loadsToConfirm(nights, first));
+    const second = confirmationRuns(trialsToConfirm(nights, first));
     confirmations += second.length;
     const night = { ...first, second };
     const judgement = judgeNight(nights, night, defaultRegressionRules);
     judgements.push(judgement);
-    nights.push({ ...night, reported: reportedByNight(judgement) });
+    nights.push({ ...night, reported: changesToReport(judgement) });
   }
   return { nights, judgements, confirmations };
 }

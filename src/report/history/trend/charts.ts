@@ -5,7 +5,7 @@ import {
   latencyGate,
   type LatencyPoint,
   latencyPointsOf,
-  loadHistories,
+  historiesByTrial,
   type LoadHistory,
 } from "../gate/latency-shifts.ts";
 import { type Night, trialIdText } from "../night.ts";
@@ -28,7 +28,7 @@ const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, s
 const { minShare } = latencyGate;
 
 export function latencyCharts(nights: readonly Night[]): Html[] {
-  return [...loadHistories(nights).values()]
+  return [...historiesByTrial(nights).values()]
     .map((history) => {
       const points = latencyPointsOf(history, "admitted p50");
       return { history, points, changes: levelChangesOf(points) };

@@ -4,7 +4,7 @@ import { newestRequirements } from "../../../spec/clause.ts";
 import type { Night } from "../night.ts";
 import { noChanges, replayNights, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./tables.ts";
-import { openFailures } from "../finding-history.ts";
+import { findOpenFailures } from "../finding-history.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replayNights(
@@ -19,7 +19,7 @@ const page = (of: readonly Night[], damaged: readonly { file: string; problem: s
 
 describe("the trend page", () => {
   it("lists open failures with their first night", () => {
-    expect(openFailures(nights)).toMatchObject([
+    expect(findOpenFailures(nights)).toMatchObject([
       { finding: { check: "INV-7" }, since: nights[20]?.started, nights: 40, isOlder: false },
     ]);
     expect(page(nights)).toContain("21 Jan 2030");
@@ -59,7 +59,7 @@ describe("the trend page", () => {
       at < 50 ? night : { ...night, findings: night.findings.map((each) => ({ ...each, outcome: "pass" as const })) },
     );
     expect(trendEvents(mended).at(-1)).toMatchObject({ over: nights[50]?.started });
-    expect(openFailures(mended)).toEqual([]);
+    expect(findOpenFailures(mended)).toEqual([]);
   });
 
   it("names the night from which on another requirement set judged", () => {

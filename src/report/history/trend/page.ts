@@ -7,7 +7,7 @@ import { renderPage } from "../../html/page.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import { flakyChecksOf, flakinessWindowNights, type OpenFailure, openFailures } from "../finding-history.ts";
+import { flakyChecksOf, flakinessWindowNights, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { streamingCharts } from "./streaming-charts.ts";
@@ -58,7 +58,7 @@ function formatPeriod(nights: readonly Night[], last: Night): Html {
 }
 
 function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {
-  const failures = openFailures(nights);
+  const failures = findOpenFailures(nights);
   const flaky = flakyChecksOf(nights);
   const events = trendEvents(nights);
   const isAlone = nights.length < 2;

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 
 import { scenarios } from "../../src/load/scenarios.ts";
 import { embeddedLimits } from "../../src/app/load/trial-environment.ts";
-import { engineNames, findEngines } from "../../src/app/load/available-engines.ts";
+import { usableEngineNames, findEngines } from "../../src/app/load/available-engines.ts";
 import { tierNames } from "../../src/spec/tiers.ts";
 import { chooseTrials } from "../../src/load/trials.ts";
 import { conformanceArgs, runCommand } from "../measuring/command.ts";
@@ -71,7 +71,7 @@ export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 const acceptedExitCodes = [0, 3];
 
 async function scheduledSeconds(): Promise<number> {
-  const engines = engineNames(await findEngines());
+  const engines = usableEngineNames(await findEngines());
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });
   return trials.reduce((sum, { scenario, tier }) => {
     const limits = embeddedLimits(scenario, tier);

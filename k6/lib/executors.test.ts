@@ -10,7 +10,7 @@ import {
   type TrafficShape,
 } from "../../scenarios/scenario.ts";
 import { publishedTiers } from "../../src/spec/tiers.ts";
-import { burstUsers, executorsOf, shareOf } from "./executors.ts";
+import { burstUsers, executorsOf, burstShareOf } from "./executors.ts";
 
 const flowOf = (shape: TrafficShape, other: Partial<Flow> = {}): Flow => ({
   name: "one",
@@ -63,7 +63,7 @@ describe("a flow becomes an executor of k6", () => {
   });
 
   it.each([1, 2, 3, 15, 43, 81, 600])("and the shares of a burst of %i add up to it", (requests) => {
-    const shares = Array.from({ length: burstUsers(requests) }, (_, burster) => shareOf(requests, burster));
+    const shares = Array.from({ length: burstUsers(requests) }, (_, burster) => burstShareOf(requests, burster));
 
     expect(shares.reduce((sum, share) => sum + share, 0)).toBe(requests);
     expect(Math.min(...shares)).toBeGreaterThan(0);

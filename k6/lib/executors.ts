@@ -54,7 +54,7 @@ function executorOf(flow: Flow): Scenario {
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
-export function shareOf(requests: number, user: number): number {
+export function burstShareOf(requests: number, user: number): number {
   const count = burstUsers(requests);
   return Math.floor(requests / count) + (user < requests % count ? 1 : 0);
 }

@@ -4,7 +4,7 @@ import http from "k6/http";
 
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios/scenario.ts";
 import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
-import { shareOf } from "./executors.ts";
+import { burstShareOf } from "./executors.ts";
 import type { Request } from "./request.ts";
 import { sampleOf } from "./sample.ts";
 
@@ -21,7 +21,7 @@ export async function sendIteration(options: IterationOptions): Promise<void> {
   const { shape } = options.flow;
   switch (shape.kind) {
     case "at once":
-      await sendBurst(options, shareOf(shape.requests, exec.scenario.iterationInTest));
+      await sendBurst(options, burstShareOf(shape.requests, exec.scenario.iterationInTest));
       return;
     case "after refusal":
       retryAfterRefusals(options, shape.rounds);

@@ -51,7 +51,7 @@ export type JudgedTarget = RedactedRun & { readonly target: Target };
 const maxEmbeddedConnections = 128;
 const maxTargetConnections = 32;
 
-export const connectionsOfRun = (target: Target | null): number =>
+export const maxConnectionsOfRun = (target: Target | null): number =>
   target === null
     ? maxEmbeddedConnections
     : maxTargetConnections +
@@ -64,7 +64,7 @@ export async function judgeTarget({
   failFast,
   ...options
 }: JudgeTargetOptions): Promise<JudgedTarget> {
-  assertOpenFiles(connectionsOfRun(named));
+  assertOpenFiles(maxConnectionsOfRun(named));
   const { target: listed, close } =
     named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {

@@ -13,7 +13,7 @@ export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, 
 /** For each load engine, why this machine cannot use the engine; `null` for a usable engine. */
 export type AvailableEngines = Readonly<Record<EngineName, SkipText | null>>;
 
-export const engineNames = (engines: AvailableEngines): EngineName[] =>
+export const usableEngineNames = (engines: AvailableEngines): EngineName[] =>
   (["autocannon", "k6"] as const).filter((name) => engines[name] === null);
 
 export async function findEngines(): Promise<AvailableEngines> {

@@ -11,7 +11,7 @@ import { chooseTrials, type Estimate, estimateTrial, type LoadTrial } from "../.
 import { describeSkip, type Messages, type SkipReason, type SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 import { embeddedLimits, loadAgentsOf, type TierKeys, tierKeysOf } from "./trial-environment.ts";
-import { type AvailableEngines, engineNames, enginesForTarget } from "./available-engines.ts";
+import { type AvailableEngines, usableEngineNames, enginesForTarget } from "./available-engines.ts";
 import { type NotSentReason, UnsendableLoadError } from "./not-sent-reason.ts";
 import { packageText } from "../../base/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
@@ -81,7 +81,7 @@ export function assertLoadParameters(
 ): void {
   const engines = enginesForTarget(available, target);
   assertScenariosAndEngine(parameters, target !== null, engines);
-  if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engineNames(engines));
+  if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, usableEngineNames(engines));
 }
 
 export function assertScenariosAndEngine(

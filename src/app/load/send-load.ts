@@ -26,7 +26,7 @@ import { discoverForLoad } from "./discover-for-load.ts";
 import { type ClosableEnvironment, openEmbeddedEnvironment, openTargetEnvironment } from "./trial-environment.ts";
 import {
   type AvailableEngines,
-  engineNames,
+  usableEngineNames,
   enginesByName as sendingEngines,
   enginesForTarget,
   findEngines,
@@ -107,7 +107,7 @@ async function openLoad(options: SendLoadOptions): Promise<PreparedLoad> {
     options.target === null
       ? { target: null, used: new Map<string, number>() }
       : await discoverForLoad(options.target, signal, neededInRealTime(parameters));
-  const plan = planLoad(parameters, target, engineNames(engines));
+  const plan = planLoad(parameters, target, usableEngineNames(engines));
   const usedBefore =
     usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = createEnvironment(target, patches, new Map([...usedBefore, ...used]));

@@ -14,7 +14,7 @@ import { formatClauseCounts } from "../../report/vendors/summary.ts";
 import { type Vendor, vendorsSchemaWith } from "../../report/vendors/vendor.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
-import { connectionsOfRun, judgeTarget } from "../judge/judge-target.ts";
+import { maxConnectionsOfRun, judgeTarget } from "../judge/judge-target.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import { documentOf, readReportDocument, saveRun } from "../report-folder/saved-report.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
@@ -200,7 +200,7 @@ export async function judgeConcurrently({
 }: ConcurrentJudging): Promise<JudgedVendor[]> {
   const results = new Map<ListedVendor, JudgedVendor>();
   const entries = vendors.map((named) => ({ named, target: readTarget(named) }));
-  const connections = entries.map(({ target }) => (isTarget(target) ? connectionsOfRun(target) : 0));
+  const connections = entries.map(({ target }) => (isTarget(target) ? maxConnectionsOfRun(target) : 0));
   assertOpenFiles(sumOf(connections.toSorted((one, other) => other - one).slice(0, concurrency)));
   const lanes = [...Map.groupBy(entries, ({ named, target }) => (isTarget(target) ? target.baseUrl : named)).values()];
   const judgeEntry = async ({ named, target }: (typeof entries)[number]): Promise<void> => {

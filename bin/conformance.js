@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the built command on a suitable Node. Uses only old syntax, so that an outdated Node can print its error.
+// Starts the built command on a suitable Node. Uses only old syntax, so that an old Node can print that it is too old.
 import { existsSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";

@@ -1,7 +1,7 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Time between the starts of two rounds of requests. It exceeds a minute, so that two rounds never share a minute. */
+/** Time between the starts of two rounds of requests. It exceeds a minute, so that punctual rounds share no minute. */
 const roundIntervalSeconds = 80;
 
 /** Sends more requests than an hour admits, three times. The third time starts after a pause of an hour. */
@@ -37,10 +37,8 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/**
- * Returns how many rounds use up the limit per hour, plus one: a round that spans two minutes may be refused in part.
- */
+/** Returns how many rounds use up the limit per hour, plus one round, whose requests exceed the limit. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds at the end, in case the target refuses requests. A busy machine may send two rounds in one minute. */
+/** Extra rounds at the end. On a busy machine, two rounds may share a minute, and the target then refuses requests. */
 const spareRounds = 2;

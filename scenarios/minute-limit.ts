@@ -36,8 +36,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Gives a busy machine enough time to send a minute's requests one by one. Without a published `burst`, the clock may
-  // be faster, because no verdict is exact then.
+  // At speed 40 to 60, a minute lasts 1 to 1.5 s: enough to send its requests one by one on a busy machine. Without a
+  // published `burst`, no verdict is exact, so the clock may be faster.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -47,13 +47,13 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Start times of the two series of `fillAndOverrun`, in seconds. They are 2.5 minutes apart. Therefore, at least one
- * series lies within a single minute of the target's clock.
+ * Start times of the two series of `fillAndOverrun`, in seconds. Each series lasts 24 s. If one runs into the next
+ * minute of the target's clock, the other lies within a single minute, because they start 2.5 minutes apart.
  */
 const fillSeconds = [0, 150] as const;
 /**
- * Start times of the two series of `exhaustAndRecheck`, in seconds. They are 1.5 minutes apart. Therefore, at least one
- * series lies within a single minute of the target's clock.
+ * Start times of the two series of `exhaustAndRecheck`, in seconds. Each series lasts 25 s. If one runs into the next
+ * minute of the target's clock, the other lies within a single minute, because they start 1.5 minutes apart.
  */
 const exhaustSeconds = [236, 326] as const;
 

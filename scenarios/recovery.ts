@@ -2,8 +2,8 @@ import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
 /**
- * Uses up the limit per minute three times, and each time retries after `retry_after`. One of the three rounds also
- * retries before `retry_after` has passed.
+ * Uses up the limit per minute three times, and each time retries after `retry_after`. The second time, also
+ * retries before `retry_after` has passed, if it is at least 4 seconds.
  */
 export const recovery: Scenario = {
   name: "recovery",

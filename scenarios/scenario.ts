@@ -2,7 +2,7 @@
 
 export type EngineName = "k6" | "autocannon";
 
-/** The rate limits of a tier; `null` where the interface document publishes none. */
+/** The rate limits of a tier. `burst` and `tokensPerMonth` are `null` if no document or target file states them. */
 export interface ScenarioLimits {
   readonly perHour: number;
   readonly perMinute: number;
@@ -15,7 +15,7 @@ export interface ScenarioLimits {
 type ScenarioTiers =
   | "all"
   | "published"
-  /** The tiers with a published burst, and `enterprise`. The target file states the limits of `enterprise`. */
+  /** `free` and `pro`, whose burst is published, and `enterprise`, whose limits a target file can state. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
@@ -49,6 +49,7 @@ export interface Scenario {
   flows(limits: ScenarioLimits): readonly Flow[];
   /** Returns the speed of the embedded server's clock, as a multiple of real time. */
   speed(limits: ScenarioLimits): number;
+  /** Returns about how long the flows take, in seconds of the target's clock. */
   seconds(limits: ScenarioLimits): number;
   /**
    * Returns how many requests of each flow must be admitted. Only scripts that a user starts by `k6 run` check this.
@@ -62,6 +63,7 @@ export interface Flow {
   readonly key: KeyRole;
   readonly operation: Operation;
   readonly shape: TrafficShape;
+  /** When the flow starts, in seconds after the start of the load. */
   readonly afterSeconds: number;
   /** Milliseconds after which the client of each request disconnects; `null` if clients read the whole response. */
   readonly leaveAfterMs: number | null;
@@ -123,7 +125,7 @@ const minEarlySeconds = 4;
 /** When to retry early, as fractions of `retry_after`. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
-/** Returns when to retry early, in seconds after the refusal. Only rounds with an odd index retry early. */
+/** Returns when to retry early, in seconds after the refusal. Rounds with an even index do not retry early. */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);

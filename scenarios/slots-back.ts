@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { failingInvoke, flow, slowInvoke, slowStream } from "./traffic.ts";
 
-/** Frees all concurrency slots by completion, failure and disconnection. Then tests that all slots are usable again. */
+/** Frees all concurrency slots by failure, completion and disconnection. After each, fills all slots again. */
 export const slotsBack: Scenario = {
   name: "slots-back",
   title: "slots come back after completion, failure and a client that leaves",

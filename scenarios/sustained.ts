@@ -17,6 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** Returns a rate below the limits per minute and per hour. At this rate, the server may not refuse any request. */
+/** Returns a rate at which 75 seconds of requests stay below the limits per minute and per hour. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -1,8 +1,8 @@
 import http from "k6/http";
 import type { Options } from "k6/options";
 
-// Benchmark baseline of the k6 script `scenario.ts`: sends the same requests with as many virtual users, but checks no
-// response.
+// Benchmark baseline of the k6 script `scenario.ts`: sends the same requests with as many virtual users, but only
+// reads the bodies of the responses.
 
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;

@@ -1,7 +1,7 @@
 import type { EngineOptions } from "../../src/load/engine.ts";
 import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
-/** Returns options for the load engine. The default rate limits are so high that no load reaches them. */
+/** Returns options for a load engine. By default, they state rate limits that no benchmark reaches. */
 export const engineOptionsFor = (
   url: string,
   key: string,

@@ -1,5 +1,5 @@
-// Loaded into every Node process of a measured command (NODE_OPTIONS): at its end it says what the process used. Plain JavaScript, and as
-// little as can be: it starts with what it measures.
+// NODE_OPTIONS loads this file into every Node process of a measured command. When the process exits, this file records
+// its CPU time and peak memory. The file is short plain JavaScript, because the measurement includes its loading.
 "use strict";
 const { appendFileSync } = require("node:fs");
 const { isMainThread } = require("node:worker_threads");

@@ -45,7 +45,7 @@ export function childrenCpuMs(): number {
 /** Maximum wait, in milliseconds, until Linux counts the CPU time of a process that has ended. */
 const maxExitMs = 5000;
 
-/** Returns the CPU time of ended child processes. First waits until Linux has counted at least one of them. */
+/** Returns the CPU time of ended child processes. First waits, up to `maxExitMs`, until one has been counted. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + maxExitMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);

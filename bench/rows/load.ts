@@ -65,9 +65,7 @@ const k6Row: BenchRow = {
 
 export const loadRows: readonly BenchRow[] = [autocannonRow, k6Row];
 
-/**
- * Accepted exit codes of `conformance load`. 3 means that a trial cannot be judged, e.g. because this machine is busy.
- */
+/** Accepted exit codes of `conformance load`. 3: a trial cannot be judged, e.g. because this machine is busy. */
 const acceptedExitCodes = [0, 3];
 
 async function scheduledSeconds(): Promise<number> {

@@ -17,7 +17,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandMeasurement
   return { ...took, requests: report.requests };
 }
 
-/** Share of `GET /usage` among the requests of the baseline. The other requests are invokes. */
+/** Share of `GET /usage`, the most frequent request of a run, among the baseline's requests. The others are invokes. */
 const usageShare = 8 / 9;
 
 const embeddedRow: BenchRow = {

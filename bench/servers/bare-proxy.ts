@@ -7,7 +7,7 @@ import { listenOnLoopback } from "../../src/base/network/network.ts";
 
 const optionsSchema = z.object({ upstream: z.string() });
 
-/** Starts a minimal proxy in front of `upstream`. It streams requests and responses by undici, and judges nothing. */
+/** Starts a minimal proxy in front of `upstream`. It streams requests and responses with undici, and judges nothing. */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { upstream } = optionsSchema.parse(options);
   const { origin, pathname } = new URL(upstream);

@@ -28,7 +28,7 @@ const rowBase = {
     z.object({ of: z.literal("nothing") }),
   ]),
   at: z.iso.datetime().describe("When it was measured."),
-  /** Load average of the machine during the measurement. Other work on the machine makes times longer. */
+  /** The machine's load average of the minute before the end of the measurement. Other work makes times longer. */
   loadAverage: number,
 };
 
@@ -92,7 +92,7 @@ const describeRow = ({ name, what, against, compared, goal }: BenchRow) => ({ na
 
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces rows of an earlier measurement by `fresh` rows of the same name. Drops rows that `order` does not name. */
+/** Returns the rows that `order` names, in this order. A `fresh` row replaces an earlier row of the same name. */
 export function mergeRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

@@ -16,9 +16,9 @@ export type MeasuredRow =
   | { readonly kind: "failed"; readonly row: BenchRow; readonly reason: string; readonly seconds: number };
 
 /** Measures one row of the benchmark in several rounds. Returns an error as a result of the kind `failed`. */
-export async function measureRow(row: BenchRow, size: WorkSize, wanted: number): Promise<MeasuredRow> {
+export async function measureRow(row: BenchRow, size: WorkSize, wantedRounds: number): Promise<MeasuredRow> {
   const startedMs = performance.now();
-  const count = Math.min(wanted, row.maxRounds ?? wanted);
+  const count = Math.min(wantedRounds, row.maxRounds ?? wantedRounds);
   const seconds = (): number => (performance.now() - startedMs) / 1000;
   try {
     const rounds = await measureRounds(row, size, count);
@@ -31,8 +31,7 @@ export async function measureRow(row: BenchRow, size: WorkSize, wanted: number):
 async function measureRounds(row: BenchRow, size: WorkSize, count: number): Promise<MeasuredRound[]> {
   const sides = await row.open(size);
   try {
-    // Warms up with an extra round and drops its result. Rows with one round have no warm-up, because their round takes
-    // long.
+    // Warms up with an extra round and drops its result. A single round has none, because that would double its time.
     if (count > 1) await measureRound(sides, 0);
     const rounds: MeasuredRound[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(sides, round));

@@ -27,6 +27,7 @@ export interface BenchRow {
   readonly against: string;
   readonly compared: ComparedValue;
   readonly goal: RowGoal;
+  /** Maximum number of rounds of a row that takes long; `null`: no maximum. */
   readonly maxRounds: number | null;
   readonly open: (size: WorkSize) => Promise<OpenRow>;
 }

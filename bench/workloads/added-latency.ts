@@ -22,9 +22,7 @@ export type PacedRequests = z.infer<typeof pacedSchema>;
 /** Length of the time windows. The latencies with and without the proxy are compared in each window. */
 const windowMs = 1000;
 
-/**
- * Measures how much a proxy raises the 99th percentile of latency in each window. Returns the median of all windows.
- */
+/** Measures by how many ms a proxy raises the 99th percentile of latency in each window. Returns the median. */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);
   const agent = new Agent({ connections: 50 });

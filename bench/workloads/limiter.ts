@@ -21,7 +21,7 @@ const inputSchema = z.object({
  * compiled code is not measured.
  */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys in a memory measurement. With fewer keys, unrelated memory would distort the result. */
+/** Minimum number of keys in a memory measurement, over all limiters. With fewer, other memory distorts the result. */
 const minMeasuredKeys = 200_000;
 
 type DecideRequest = (name: string) => void;
@@ -87,7 +87,7 @@ function limiter(): DecideRequest {
   };
 }
 
-/** Returns the baseline of the benchmark: it reads the clock and looks up a key in a Map. No limiter can do less. */
+/** Returns the baseline: a function that reads the clock and looks up a key in a Map. No limiter can do less. */
 function mapLookUp(): DecideRequest {
   const counts = new Map<string, number>();
   const results = { last: 0, sum: 0 };

@@ -2,13 +2,11 @@ import type { Scenario } from "k6/options";
 
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
-/**
- * Number of burst requests per virtual user. A user starts its requests one by one, so more requests would take longer.
- */
+/** Maximum number of burst requests per virtual user. With more, a user would take longer to start all of them. */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses after a flow's duration has passed. */
 const GRACE = "60s";
-/** Maximum duration of a flow with a fixed number of requests. Real flows are much shorter. */
+/** Maximum duration of a flow whose shape has no `seconds`. Real flows are much shorter. */
 const MAX_DURATION = "2h";
 
 /** Returns the name of a flow's k6 scenario. k6 allows only letters, digits, `-` and `_` in the name. */
@@ -50,7 +48,7 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/** Returns the number of virtual users for a burst. At least 4, so that several k6 processes can share the burst. */
+/** Returns the number of virtual users for a burst. From 4 requests on, at least 4, so that processes can share it. */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
@@ -70,8 +68,8 @@ function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "pac
   };
 }
 
-/** Formats a duration for k6, which refuses durations below a second. */
+/** Formats a duration for k6. Below a second, returns a second, because k6 refuses less. */
 const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
 
-/** Returns the number of virtual users for a constant rate. Assumes that responses take at most two seconds. */
+/** Returns the number of virtual users for a constant rate: enough for responses of two seconds, but at most 2,000. */
 const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

@@ -45,7 +45,7 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/** Sends a request of a constant-rate flow. If k6 starts one iteration too many, that iteration sends nothing. */
+/** Sends a request of a constant-rate flow. Sends nothing in an iteration that k6 starts in excess. */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -63,12 +63,12 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
 /** Maximum number of requests to send without a refusal. A server without limits never refuses a request. */
 const MAX_UNTIL_REFUSED = 20_000;
 
-/** Real time to wait beyond `retry_after`, because the clocks of the client and the target differ. */
+/** Real time to add to a late retry. At speed 25, the extra second of `lateRetrySeconds` lasts only 40 ms. */
 const RETRY_MARGIN_MS = 100;
 
 /**
  * Sends, in each round, requests until one is refused, and retries after `retry_after`. Rounds with an odd index also
- * retry before `retry_after` has passed.
+ * retry before `retry_after` has passed, if it is at least 4 s. Ends if no request is refused with a `retry_after`.
  */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {

@@ -17,7 +17,7 @@ const TIMED_OUT = 1050;
 
 interface RequestStart {
   readonly atMs: number;
-  /** When a constant-rate flow planned to send the request; `null` in other flows. */
+  /** When the flow's constant rate required the request, in Unix ms; `null` in flows without a constant rate. */
   readonly dueMs: number | null;
 }
 
@@ -83,7 +83,7 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
   return sent;
 }
 
-/** Returns the status. k6 reports 0 for an interrupted stream, although the stream began with status 200. */
+/** Returns the status; `null` without a response. k6 reports 0 for an interrupted stream, which began with 200. */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;
   return isStream && timings.receiving > 0 ? 200 : null;

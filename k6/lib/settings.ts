@@ -18,7 +18,7 @@ export interface Settings {
   readonly startAtMs: number | null;
   /** Throws if the environment variable with the role's key is not set. */
   key(role: KeyRole): string;
-  /** Throws if the environment variable with the role's agent is not set. */
+  /** Returns the id of the role's agent. Throws if its variable is not set, unless the role can fall back to `echo`. */
   agent(role: AgentRole): string;
   roleRequest(role: AgentRole): RoleRequest;
 }

@@ -5,9 +5,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/**
- * Splits the body of an event stream into events, by the SSE standard. Leaves out an event that is cut off at the end.
- */
+/** Splits an event stream into events, by the SSE standard. Leaves out an event that is cut off at the end. */
 export function readEvents(body: string): StreamEvent[] {
   const blocks = body
     .replace(/^\uFEFF/, "")
@@ -36,6 +34,6 @@ function readLine(line: string): [field: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** Whether the events of a finished stream came in a legal order. */
+/** Whether a finished stream keeps all rules for its events: known names, their order, and exactly one end. */
 export const isCompleteStream = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
   streamRules.every(({ judge }) => typeof judge({ sequence, isOver: true }) !== "string");

@@ -56,7 +56,7 @@ const maxOutputChars = 4000;
 /** How long a command may take to end after SIGTERM. After this time, SIGKILL ends the command. */
 const terminationGraceMs = 1000;
 
-/** Runs a command until it ends or times out. Also ends all processes that the command has started. */
+/** Runs a command until it ends, times out or `signal` aborts. Then also ends the processes that the command left. */
 export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;

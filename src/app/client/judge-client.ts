@@ -45,15 +45,12 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/**
- * Maximum number of connections in this process. A client's request uses two connections: to the gateway, and to the
- * reference server.
- */
-const maxConnections = 256;
+/** Maximum number of open sockets. A request has one in the gateway's server, and two between gateway and reference. */
+const maxSockets = 256;
 
 /** Runs a client's command against the reference server. Judges the client's requests by the clauses for clients. */
 export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTarget> {
-  assertOpenFiles(maxConnections);
+  assertOpenFiles(maxSockets);
   const startMs = performance.now();
   const reference = await startClientServer();
   const [issued] = reference.keys;

@@ -149,10 +149,7 @@ const comparedFields = [
 const maxWaitMs = 65_000;
 const maxListedAgents = 50;
 
-/**
- * Asks a target for the agents of configuration files. Each finding shows a field's value in the file and on the
- * target.
- */
+/** Invokes and inspects the agents of configuration files. Each finding shows a field's value in file and target. */
 export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,

@@ -22,7 +22,7 @@ interface DiscoveredAgent {
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
   readonly total: number | null;
-  /** `false` if the target's agent list has further pages, or items without an id. */
+  /** `false` if the target's agent list has further pages, states no total, or contains items without an id. */
   readonly hasAllAgents: boolean;
   readonly tier: string | null;
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
@@ -35,7 +35,7 @@ type InitDiscovery =
 const maxListedAgents = 50;
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Just over a minute, so that a used-up limit per minute is available again. */
+/** Maximum wait in all: just over a minute, so that a used-up limit per minute is available again. */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

@@ -55,7 +55,10 @@ export interface AnswersAfterDiscovery {
   readonly control: ControlParts;
 }
 
-/** Suggests the healthiest agent for answering, and an agent that mentions `_stream` in the list for streaming. */
+/**
+ * Suggests the healthiest agent for the role `answering`. For `streaming`, suggests that agent or another healthy one,
+ * if its item in the agent list mentions `_stream`.
+ */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];

@@ -7,9 +7,9 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /** Ids of the checks to repeat. For a check that no longer exists, the list contains the check's clause id. */
+  /** Ids of the failed checks and of the checks that they widen. For a check that no longer exists: its clause's id. */
   readonly only: readonly string[];
-  /** All suites. The `companions` of each failed check include the probes that recorded the check's evidence. */
+  /** All suites. With saved evidence, a failed check's `companions` include the probes that recorded its evidence. */
   readonly suites: readonly Suite[];
   readonly coverageSeed?: number;
 }

@@ -47,13 +47,13 @@ interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
 
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Maximum number of open sockets. Each connection has two sockets, because client and server share this process. */
-const maxEmbeddedConnections = 128;
+/** Maximum number of open sockets in a run on the embedded server. Both sockets of a connection are in this process. */
+const maxEmbeddedSockets = 128;
 const maxTargetConnections = 32;
 
 export const maxConnectionsOfRun = (target: Target | null): number =>
   target === null
-    ? maxEmbeddedConnections
+    ? maxEmbeddedSockets
     : maxTargetConnections +
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
@@ -129,9 +129,7 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
   return { ...redactRun(result, facts, options), target };
 }
 
-/**
- * Writes deliveries into a folder, without sending them: a file for each body, and all headers in `deliveries.json`.
- */
+/** Writes deliveries into a folder, without sending them: a file per body, and all headers in `deliveries.json`. */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
   const written: object[] = [];

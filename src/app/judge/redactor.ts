@@ -15,8 +15,8 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * Keys of at least this length need no list of altered forms: each form shares `minLeakLength` characters with the key,
- * by which the redactor recognizes the form. For a shorter key, each altered form becomes a secret of its own.
+ * Keys of at least this length need no list of altered forms. Each form shares so many characters with the key that the
+ * redactor recognizes the form. For a shorter key, each altered form of 4 or more characters becomes a secret.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;

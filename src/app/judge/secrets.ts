@@ -24,6 +24,7 @@ export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T)
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
+/** Does the same as `withoutWebhookSecrets`, but copies each part of the evidence only when it is first read. */
 export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,

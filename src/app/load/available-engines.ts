@@ -10,7 +10,7 @@ import type { Target } from "../../target/target.ts";
 
 export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** For each load engine, why this machine cannot use the engine; `null` for a usable engine. */
+/** For each load engine, why it cannot be used on this machine or for the target; `null` for a usable engine. */
 export type AvailableEngines = Readonly<Record<EngineName, SkipText | null>>;
 
 export const usableEngineNames = (engines: AvailableEngines): EngineName[] =>

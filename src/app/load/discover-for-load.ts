@@ -14,6 +14,7 @@ import { UnsendableLoadError } from "./not-sent-reason.ts";
 
 interface LoadDiscovery {
   readonly target: Target;
+  /** When discovery last used a key to invoke agents (`performance.now()`), by the key's name. */
   readonly used: ReadonlyMap<string, number>;
 }
 

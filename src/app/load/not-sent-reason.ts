@@ -8,7 +8,7 @@ export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
-  /** Load tests the rate limits of keys, but the target requires no keys. */
+  /** The target requires no keys, so it has no rate limits of keys that a load could test. */
   | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
   /** None of the chosen scenarios can be sent. `left` contains the reason for each scenario. */

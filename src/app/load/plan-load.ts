@@ -21,10 +21,10 @@ import { roleRequestsOf } from "../../target/own-request.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send, or `all`. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /** The load engine. `first`: the first engine of each scenario. `in turns`: k6 and autocannon alternate. */
+  /** The load engine. `first`: each scenario's first installed engine. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
   readonly segments: number;
-  /** The tier on which to send load. `null`: every tier for which the target has a key. */
+  /** The tier on which to send load. `null`: every tier for which the target has a key; all on the embedded server. */
   readonly tier: TierName | null;
   /** Maximum number of requests of the load. A trial that would exceed this number is skipped. */
   readonly maxRequests: number;
@@ -86,10 +86,10 @@ export function assertLoadParameters(
 
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
-  isRealTime: boolean,
+  hasTarget: boolean,
   engines: AvailableEngines,
 ): void {
-  chooseScenarios(scenarios, isRealTime);
+  chooseScenarios(scenarios, hasTarget);
   const missing = engine === "k6" || engine === "autocannon" ? engines[engine] : null;
   if (missing !== null) throw new UnsendableLoadError({ kind: "no engine", missing });
 }
@@ -149,9 +149,9 @@ export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recove
 export const defaultScenariosOnTarget = ["concurrency", "burst", "minute-limit"] as const;
 
 /** Returns the scenarios with the given names. An empty list stands for the default scenarios. */
-export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
+export function chooseScenarios(names: LoadParameters["scenarios"], hasTarget: boolean): readonly Scenario[] {
   if (names === "all") return allScenarios;
-  const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosOnTarget : defaultScenarios;
+  const wanted = names.length > 0 ? names : hasTarget ? defaultScenariosOnTarget : defaultScenarios;
   return [...new Set(wanted)].map((name) => {
     const found = scenarioNamed(name);
     if (found !== undefined) return found;

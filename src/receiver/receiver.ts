@@ -4,7 +4,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import {
   baseUrlFor,
-  describeUnreachable,
+  testPublicUrl,
   formatAddress,
   limitConnections,
   listen,
@@ -144,7 +144,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     droppedByHook: hooks.droppedByHook,
     refusedConnections: connections.refusedCount,
     reachable: async () =>
-      publicUrl === null ? null : describeUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
+      publicUrl === null ? null : testPublicUrl(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {
       hooks.close();
       const closed = Promise.withResolvers<void>();

@@ -101,7 +101,7 @@ const maxResponseBytes = 4096;
  * Sends a request to the public URL, and returns why the request did not reach the receiver. Returns `null` if the
  * response is the text `expected`.
  */
-export async function describeUnreachable(
+export async function testPublicUrl(
   publicUrl: string,
   url: string,
   expected: string,

@@ -3,7 +3,7 @@ import { rateLimitHeaders } from "../spec/headers.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 import { type ErrorBodyInput, type ErrorCause, formB, standardErrors } from "./behaviour/errors.ts";
 import { type AccessRequest, type Credentials, standardAuthentication } from "./behaviour/authentication.ts";
-import { type HeadInput, standardTransport } from "./behaviour/transport.ts";
+import { type ResponseHead, standardTransport } from "./behaviour/transport.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { IssuedKey, KeyRing, KeyTraits, ReferenceKey } from "./keys.ts";
@@ -185,7 +185,7 @@ export function overrideError(causes: readonly ErrorCause[], status: number, cod
 }
 
 export function withoutRateHeaders(
-  matches: (head: HeadInput) => boolean,
+  matches: (head: ResponseHead) => boolean,
   names: readonly string[] = rateLimitHeaders,
 ): Override {
   return overrideResult("rateHeaders")((headers, _window, _nowMs, head) =>
@@ -245,4 +245,4 @@ export const acceptExpiredKeys = (
 
 export const wasIssuedExpired = ({ expiresInSeconds }: KeyTraits): boolean => expiresInSeconds === 0;
 
-export const isTemporary = ({ expiresInSeconds }: KeyTraits): boolean => (expiresInSeconds ?? 0) > 0;
+export const isTemporaryKey = ({ expiresInSeconds }: KeyTraits): boolean => (expiresInSeconds ?? 0) > 0;

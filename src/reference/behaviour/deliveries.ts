@@ -8,7 +8,7 @@ export interface EventInput extends Omit<EventMessage, "kind" | "number"> {
   readonly id: string;
 }
 
-export interface AttemptInput {
+export interface DeliveryAttemptInput {
   readonly deliveryId: string;
   readonly webhookId: string | null;
   readonly eventId: string;
@@ -79,7 +79,7 @@ export const standardDeliveries = {
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
   deliveryHeaders: (
-    _facts: AttemptInput,
+    _facts: DeliveryAttemptInput,
     signature: string | null,
     custom: Readonly<Record<string, string>>,
   ): readonly Header[] => [
@@ -87,8 +87,8 @@ export const standardDeliveries = {
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
     ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
   ],
-  deliveryUrl: (url: string, _facts: AttemptInput): string => url,
-  deliverySource: (_facts: AttemptInput): string | null => null,
+  deliveryUrl: (url: string, _facts: DeliveryAttemptInput): string => url,
+  deliverySource: (_facts: DeliveryAttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,

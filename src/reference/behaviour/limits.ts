@@ -3,7 +3,7 @@ import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
 import { fixedWindow, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
-import type { Header, HeadInput } from "./transport.ts";
+import type { Header, ResponseHead } from "./transport.ts";
 import { type Endpoint, isUndocumented, runsAgent } from "../endpoint.ts";
 
 /**
@@ -33,14 +33,14 @@ export const standardLimits = {
     endpoint === "health" || isUndocumented(endpoint) ? 0 : 1,
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request still counts against the limits once the status of its response is known. */
-  remainsCounted: (_head: HeadInput): boolean => true,
+  remainsCounted: (_head: ResponseHead): boolean => true,
   /** Returns the number of requests to subtract from the count if `remainsCounted` returns `false`. */
   refundedRequests: (): number => 1,
-  isInUsage: (_head: HeadInput): boolean => true,
+  isInUsage: (_head: ResponseHead): boolean => true,
   requestsPerChunk: (): number => 0,
-  releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
+  releasesSlot: (event: ResponseEvent, _head: ResponseHead): boolean => event !== "head",
   /** Returns the delay from the event until the concurrency slot is free, in ms of the server's clock. */
-  releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
+  releaseDelayMs: (_event: ResponseEvent, _head: ResponseHead): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
@@ -49,7 +49,11 @@ export const standardLimits = {
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /** Whether rate-limit headers show the state when the response is sent, not when the request arrived. */
   refreshesBeforeSending: (): boolean => false,
-  rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
+  rateHeaders: (
+    { limit, remaining, resetAtMs }: WindowStatus,
+    nowMs: number,
+    _head: ResponseHead,
+  ): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],
     [headerNames.rateRemaining, String(remaining)],
     [headerNames.rateReset, String(Math.ceil(resetAtMs / 1000))],

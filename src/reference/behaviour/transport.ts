@@ -3,7 +3,7 @@ import type { Endpoint } from "../endpoint.ts";
 
 export type Header = readonly [name: string, value: string];
 
-export interface HeadInput {
+export interface ResponseHead {
   readonly endpoint: Endpoint;
   readonly status: number;
 }
@@ -20,10 +20,10 @@ const creatingEndpoints: ReadonlySet<Endpoint> = new Set(["createWebhook", "crea
  * request rules".
  */
 export const standardTransport = {
-  contentType: (kind: "json" | "events", _head: HeadInput): string =>
+  contentType: (kind: "json" | "events", _head: ResponseHead): string =>
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
-  jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
+  jsonText: (value: unknown, _head: ResponseHead): string => JSON.stringify(value),
+  finalHeaders: (headers: readonly Header[], _head: ResponseHead): readonly Header[] => headers,
   encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   bodyFraming: (): "length" | "chunked" => "length",
   /** Returns the number of event-loop turns to wait before a response. */

@@ -39,7 +39,8 @@ export const acceptSimilar =
     },
   });
 
-export const isNearMiss = (text: string, key: string): boolean => text.slice(0, -1) === key.slice(0, -1);
+export const differsAtMostInLastCharacter = (text: string, key: string): boolean =>
+  text.slice(0, -1) === key.slice(0, -1);
 
 /**
  * Makes the server accept an invalid key if the previous request, for the same path, had a valid key. A faulty cache
@@ -88,7 +89,9 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.").by(
     acceptExpiredKeys(wasIssuedExpired),
   ),
-  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by(acceptSimilar(isNearMiss)),
+  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by(
+    acceptSimilar(differsAtMostInLastCharacter),
+  ),
   "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by(
     overrideResult("identify")((identity, credentials, ring) => {
       const begin = credentials.kind === "bearer" ? credentials.text.slice(0, 16) : null;

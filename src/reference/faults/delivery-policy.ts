@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { isObject, tryParseJson } from "../../base/json.ts";
 import { deliveryPolicy } from "../../spec/events-and-errors.ts";
-import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
+import type { DeliveryAttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
 import { escapeNonAscii } from "../json-edit.ts";
 import { always, fault, faults, overrideResult, type Override } from "../patch.ts";
 
@@ -176,7 +176,7 @@ const attemptFaults = faults("States and transitions / Webhook delivery", {
  */
 const unpublishedSource = "127.0.0.9";
 
-const sentFromElsewhere = (matches: (attempt: AttemptInput) => boolean): Override =>
+const sentFromElsewhere = (matches: (attempt: DeliveryAttemptInput) => boolean): Override =>
   overrideResult("deliverySource")((source, attempt) => (matches(attempt) ? unpublishedSource : source));
 
 const sourceFaults = faults("Events / Delivery security and policy 2", {

@@ -1,5 +1,5 @@
 import { headerNames } from "../../spec/headers.ts";
-import type { Header, HeadInput } from "../behaviour/transport.ts";
+import type { Header, ResponseHead } from "../behaviour/transport.ts";
 import { runsAgent } from "../endpoint.ts";
 import {
   anchoredWindow,
@@ -13,7 +13,7 @@ import {
 import { fault, faults, overrideResult, withLimiters, withoutRateHeaders, withPath, type Override } from "../patch.ts";
 import { waitEventLoopTurns } from "../server/wait.ts";
 
-function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
+function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: ResponseHead) => WindowStatus): Override {
   return (base) => ({
     rateHeaders: (old, nowMs, head) => base.rateHeaders(edit(old, nowMs, head), nowMs, head),
   });
@@ -21,7 +21,7 @@ function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: Hea
 
 function editRateHeader(
   name: string,
-  edit: (old: string, window: WindowStatus, nowMs: number, head: HeadInput) => string,
+  edit: (old: string, window: WindowStatus, nowMs: number, head: ResponseHead) => string,
 ): Override {
   return overrideResult("rateHeaders")((headers, ...args) =>
     headers.map(([header, old]): Header => [header, header === name ? edit(old, ...args) : old]),
@@ -54,11 +54,11 @@ const requestCost = overrideResult("requestCost");
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
-const isPlainEndpoint = ({ endpoint }: HeadInput) =>
+const isPlainEndpoint = ({ endpoint }: ResponseHead) =>
   endpoint !== "stream" && endpoint !== "health" && endpoint !== "unknown";
 const hasStatus =
   (...statuses: readonly number[]) =>
-  (head: HeadInput) =>
+  (head: ResponseHead) =>
     isPlainEndpoint(head) && statuses.includes(head.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {

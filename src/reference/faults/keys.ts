@@ -5,7 +5,7 @@ import {
   always,
   fault,
   faults,
-  isTemporary,
+  isTemporaryKey,
   namedKey,
   overrideResult,
   overrideSuccessStatus,
@@ -16,16 +16,16 @@ import {
 } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
-  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by(acceptExpiredKeys(isTemporary)),
+  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by(acceptExpiredKeys(isTemporaryKey)),
   "temporary-key-lives-on-stream": fault("KEY-3", "A temporary key can still stream after it has expired.").by(
-    acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "stream"),
+    acceptExpiredKeys(isTemporaryKey, (endpoint) => endpoint === "stream"),
     ["AUTH-16"],
   ),
   "temporary-key-lists-on-without-page": fault(
     "KEY-3",
     "The list without parameters accepts a temporary key after its life.",
   ).by(
-    withPath((path) => acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "list" && !path().includes("?"))),
+    withPath((path) => acceptExpiredKeys(isTemporaryKey, (endpoint) => endpoint === "list" && !path().includes("?"))),
     ["AUTH-16"],
   ),
   "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.").by((base) => {
@@ -68,7 +68,7 @@ export const keyFaults = faults("Resources / API key", {
       const acceptedMs = new Map<string, number>();
       return overrideResult("identify")((identity, credentials, ring, nowMs) => {
         const found = namedKey(credentials, ring);
-        if (found === undefined || !isTemporary(found.key)) return identity;
+        if (found === undefined || !isTemporaryKey(found.key)) return identity;
         if (identity.kind === "known") acceptedMs.set(found.key.key, nowMs);
         const isCached = nowMs - (acceptedMs.get(found.key.key) ?? Number.NEGATIVE_INFINITY) < minuteMs;
         return isCached ? { kind: "known", key: found.key } : identity;
@@ -78,7 +78,7 @@ export const keyFaults = faults("Resources / API key", {
   "temporary-key-forgotten": fault("KEY-3", "A temporary key is unknown, and so wrong, 2 h after its life.").by(
     overrideResult("identify")((identity, credentials, ring, nowMs) => {
       const found = namedKey(credentials, ring);
-      const isForgotten = found !== undefined && isTemporary(found.key) && nowMs >= found.expiresAtMs + 2 * hourMs;
+      const isForgotten = found !== undefined && isTemporaryKey(found.key) && nowMs >= found.expiresAtMs + 2 * hourMs;
       return isForgotten ? { kind: "unauthenticated", cause: "wrong-key" } : identity;
     }),
   ),
@@ -110,7 +110,7 @@ export const keyFaults = faults("Resources / API key", {
     withKeyTraits({ allowedIps: null }, "startOperation"),
   ),
   "temporary-key-starts-operations": fault("KEY-3", "A temporary key can start operations after it has expired.").by(
-    acceptExpiredKeys(isTemporary, (endpoint) => endpoint === "startOperation"),
+    acceptExpiredKeys(isTemporaryKey, (endpoint) => endpoint === "startOperation"),
   ),
   "any-agent-by-encoded-id": fault("KEY-6", "A key of one agent may invoke another whose id is percent-encoded.").by(
     withPath((path) => withKeyTraitsIf({ agents: null }, () => path().includes("%"))),

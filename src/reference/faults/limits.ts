@@ -1,6 +1,6 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
+import type { ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ResponseEvent } from "../behaviour/limits.ts";
 import { fieldsOf } from "../json-edit.ts";
@@ -208,7 +208,7 @@ const rateFaults = faults("Limits / Request rate", {
 
 const lateMs = 90_000;
 
-function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
+function delaySlotRelease(matches: (event: ResponseEvent, head: ResponseHead) => boolean): Override {
   return overrideResult("releaseDelayMs")((delayMs, ...when) => (matches(...when) ? lateMs : delayMs));
 }
 

@@ -3,7 +3,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
 import { usedPercent } from "../behaviour/alerts.ts";
 import type { AsyncOperation } from "../behaviour/batches.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
+import type { ResponseHead } from "../behaviour/transport.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
 import {
   always,
@@ -19,7 +19,7 @@ import {
 const listBody = overrideJson("listBody");
 const usageBody = overrideJson("usageBody");
 
-const omitFromUsage = (matches: (head: HeadInput) => boolean): Override =>
+const omitFromUsage = (matches: (head: ResponseHead) => boolean): Override =>
   overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 
 const listFaults = faults("Endpoints / 4. List agents", {

@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, type ErrorCause } from "../behaviour/errors.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
+import type { ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { setField } from "../json-edit.ts";
 import {
@@ -15,7 +15,7 @@ import {
   withPath,
   type Override,
 } from "../patch.ts";
-import { acceptSimilar, isNearMiss } from "./authentication.ts";
+import { acceptSimilar, differsAtMostInLastCharacter } from "./authentication.ts";
 import { refuseBody } from "./invoke.ts";
 
 const otherEndpoints: ReadonlySet<Endpoint> = new Set([
@@ -26,7 +26,7 @@ const otherEndpoints: ReadonlySet<Endpoint> = new Set([
   "checkOperation",
 ]);
 
-const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
+const respondWithHtml = (matches: (input: ResponseHead) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
 /** Faults that break a rule only in a rare case, such as a 403 or a path that few clients request. */
@@ -153,7 +153,10 @@ const combinationFaults = faults("Errors / Error codes", {
   ),
   "second-page-takes-near-miss": fault("AUTH-5", "Page 2 of the list does not look at the last character of a key.").by(
     withPath((path) =>
-      acceptSimilar((text, key, endpoint) => endpoint === "list" && /[?&]page=2/.test(path()) && isNearMiss(text, key)),
+      acceptSimilar(
+        (text, key, endpoint) =>
+          endpoint === "list" && /[?&]page=2/.test(path()) && differsAtMostInLastCharacter(text, key),
+      ),
     ),
     ["AUTH-16"],
   ),

@@ -1,5 +1,5 @@
 import type { ResponseEvent } from "../behaviour/limits.ts";
-import type { Header, HeadInput } from "../behaviour/transport.ts";
+import type { Header, ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
@@ -30,8 +30,8 @@ export interface RequestContext {
   readonly error: ApiError | null;
   /** The error to send after the server has found path, agent and body valid; `null` for none. */
   readonly deferredError: ApiError | null;
-  rateHeaders(head: HeadInput): readonly Header[];
-  onResponseEvent(event: ResponseEvent, head: HeadInput): void;
+  rateHeaders(head: ResponseHead): readonly Header[];
+  onResponseEvent(event: ResponseEvent, head: ResponseHead): void;
 }
 
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { apiError, type ApiError, fieldError } from "../behaviour/errors.ts";
 import type { Behaviour } from "../patch.ts";
-import type { Header, HeadInput } from "../behaviour/transport.ts";
+import type { Header, ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import type { ServerState } from "./state.ts";
@@ -35,7 +35,7 @@ function renderResponse(context: RequestContext, result: RouteResult, acceptEnco
     result.kind === "json"
       ? behaviour.successStatus(endpoint, result.health)
       : behaviour.errorStatus(result.error.cause, endpoint);
-  const head: HeadInput = { endpoint, status };
+  const head: ResponseHead = { endpoint, status };
   const { contentType, text } = bodyOf(behaviour, result, head);
   const { bytes, headers } = behaviour.encodeBody(text, acceptEncoding);
   const length: readonly Header[] =
@@ -55,7 +55,11 @@ function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[
   return value === null ? [] : [["Retry-After", value]];
 }
 
-export function responseHeaders(context: RequestContext, head: HeadInput, own: readonly Header[]): readonly Header[] {
+export function responseHeaders(
+  context: RequestContext,
+  head: ResponseHead,
+  own: readonly Header[],
+): readonly Header[] {
   const { clock, behaviour } = context.state;
   const date: Header = ["Date", dateText(clock.now())];
   return behaviour.finalHeaders([date, ...context.rateHeaders(head), ...own], head);
@@ -78,7 +82,7 @@ export function rawHeaders(headers: readonly Header[]): string[] {
 function bodyOf(
   behaviour: Behaviour,
   result: RouteResult,
-  head: HeadInput,
+  head: ResponseHead,
 ): { readonly contentType: string; readonly text: string } {
   const page = result.kind === "error" && result.error.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
   if (page !== null) return page;
@@ -95,7 +99,7 @@ function bodyOf(
 
 /** Frees the request's concurrency slot, so that the client's next request finds the slot free. Then sends the response. */
 function sendResponse(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
-  const head: HeadInput = { endpoint: context.endpoint, status };
+  const head: ResponseHead = { endpoint: context.endpoint, status };
   context.onResponseEvent("head", head);
   context.onResponseEvent("end", head);
   if (socket.destroyed) return;

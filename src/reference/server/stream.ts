@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
 import type { EventStep, Chunk, StreamStep, StreamEnding, StreamInput, StreamBytes } from "../behaviour/execution.ts";
-import type { HeadInput } from "../behaviour/transport.ts";
+import type { ResponseHead } from "../behaviour/transport.ts";
 import type { RequestContext } from "./admission.ts";
 import {
   emitExecutionStart,
@@ -22,7 +22,7 @@ export async function handleStream(
   { body, tag }: IncomingExecution,
 ): Promise<void> {
   const { behaviour } = context.state;
-  const head: HeadInput = { endpoint: "stream", status: behaviour.successStatus("stream", null) };
+  const head: ResponseHead = { endpoint: "stream", status: behaviour.successStatus("stream", null) };
   const request = readExecutionRequest(body);
   const execution = executeAgent(context, agent, request, findEntrypoint(agent, tag, true));
   const events = emitExecutionStart(context, agent, body);

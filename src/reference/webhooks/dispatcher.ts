@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts";
+import type { DeliveryAttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock, Timer } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type DeliveryRequest } from "./delivery-client.ts";
@@ -89,7 +89,7 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
   const eventId = behaviour.eventId(message.number, attempt);
   const body = message.kind === "event" ? behaviour.eventBody({ ...message, id: eventId }) : message.body;
   const bytes = behaviour.deliveryBytes(body);
-  const facts: AttemptInput = {
+  const facts: DeliveryAttemptInput = {
     deliveryId: deliveryId(delivery),
     webhookId: to.webhookId,
     eventId,

@@ -7,8 +7,8 @@ import type { Connections } from "./server.ts";
 import type { OpenHook, ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
- * Registers an open connection, and returns a function that unregisters it. If too many connections are registered,
- * calls the `drop` function of the oldest.
+ * Registers a connection that a `silence` or `endless` reply keeps open. Returns a function that unregisters it. If too
+ * many are registered, calls the `drop` function of the oldest.
  */
 type KeepConnection = (drop: () => void) => () => void;
 
@@ -93,7 +93,7 @@ function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepO
 }
 
 const endlessPieceIntervalMs = 100;
-/** Time after which the receiver ends an `endless` reply, so that senders need not wait for their timeout. */
+/** Duration of an `endless` reply. Then the receiver disconnects, so that senders need not wait for their timeout. */
 const maxEndlessBodyMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
@@ -121,9 +121,9 @@ export interface ReceiverClock {
 
 export interface IgnoredCounts {
   unknown: number;
-  /** Requests that are not deliveries: a GET, HEAD or OPTIONS that tests whether the address exists. */
+  /** GET, HEAD and OPTIONS requests, which may test an address. With `takesReads`, a GET is a delivery instead. */
   reachabilityRequests: number;
-  /** Requests that are not valid HTTP, or arrived too slowly. */
+  /** Requests that are not valid HTTP or arrive too slowly, and connections that fail, e.g. by a reset. */
   malformed: number;
   incomplete: number;
 }
@@ -133,7 +133,7 @@ interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries before the receiver was resumed; otherwise 0. New delivery ids continue from this number. */
+  /** Number of deliveries before the receiver was resumed; 0 for a new receiver. The delivery ids continue from it. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
   /**
@@ -233,8 +233,8 @@ const receivedDelivery = (
 });
 
 /**
- * Computes the hexadecimal HMAC-SHA256 of a body that arrives in pieces. Source: Events, "Delivery security and
- * policy", item 1.
+ * Starts the hexadecimal HMAC-SHA256 of a body: call `add` for each piece, and `signature` at the end. Source: Events,
+ * "Delivery security and policy", item 1.
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
@@ -251,7 +251,7 @@ export const maxBodyBytes = 2 * 1024 * 1024;
 /** Maximum number of bytes to read of the body of a delivery that is only counted. */
 const maxSkippedBytes = 64 * 1024;
 
-/** Reads a body without storing it. Resolves when the body has ended, or is longer than `maxSkippedBytes`. */
+/** Reads a body without storing it. Resolves after `maxSkippedBytes`, or when the body or its connection has ended. */
 function skipBody(incoming: IncomingMessage): Promise<void> {
   let bytes = 0;
   return new Promise((resolve) => {

@@ -98,8 +98,8 @@ const reachabilityDeadlineMs = 5000;
 const maxResponseBytes = 4096;
 
 /**
- * Sends a request to the public URL, and returns why the request did not reach the receiver. Returns `null` if the
- * response is the text `expected`.
+ * Sends a GET request to `url`, an address below `publicUrl`. Returns `null` if the response is 200 with the text
+ * `expected`. Otherwise, returns a message for the user: the public URL does not lead to the receiver.
  */
 export async function testPublicUrl(
   publicUrl: string,
@@ -132,7 +132,7 @@ export async function testPublicUrl(
   }
 }
 
-/** Removes a proxy that is set by environment variables, because that proxy cannot reach a receiver on this machine. */
+/** Removes a proxy that is set by environment variables, because such a proxy may not reach this machine. */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 
@@ -140,8 +140,8 @@ const unreachableMessage = (publicUrl: string, why: string): string =>
   `\`webhooks.publicUrl\` ${publicUrl} does not lead to the receiver: ${why}. Look whether the tunnel forwards to the address under \`webhooks.listen\`.`;
 
 /**
- * State of a connection to the receiver. `silent`: no request head has arrived. `incomplete`: the head has arrived, but
- * not the whole body.
+ * State of a connection to the receiver. `silent`: no request head has arrived. `incomplete`: a body is still arriving.
+ * `complete`: a request has arrived. `rejected`: the receiver will refuse the request, or only count it.
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
@@ -149,7 +149,8 @@ type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
   /**
-   * Marks a connection as `rejected`. After a short delay, calls `refuse`, which must respond or close the connection.
+   * Marks a connection as `rejected`. After at most a second, calls `refuse`, which must respond or close the
+   * connection. Does not call `refuse` if the connection has closed by then.
    */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   readonly refusedCount: () => number;
@@ -162,8 +163,8 @@ const reservedFiles = 192;
 const minConnections = 32;
 
 /**
- * Returns how many connections this process can keep open. Beyond that number, Node would silently close new
- * connections.
+ * Returns how many connections the receiver may keep open. If the process can open few files, the number is below
+ * `maxConnections`: without a free file descriptor, Node would silently close new connections.
  */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
@@ -174,7 +175,8 @@ const affordableConnections = (): number =>
  */
 const usualDeliveryMs = 1000;
 /**
- * The order in which connections are closed if too many are open. Each entry skips connections younger than `minAgeMs`.
+ * The order in which connections are closed if too many are open. Each entry skips connections that have been in their
+ * state for less than `minAgeMs`. A `complete` connection is never closed.
  */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
@@ -235,7 +237,7 @@ export function limitConnections(server: Server, now = () => performance.now()):
     connection.on("close", () => remove(connection));
     if (states.size > max) closeOne();
   });
-  // Node emits `error` on the server for each connection that Node could not accept.
+  // Node emits `error` if it fails to accept a connection for another reason than too many open files.
   server.on("error", () => void (refused += 1));
 
   return {

@@ -7,7 +7,7 @@ export interface AddressSet {
 const ipv4Mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const ipv6Zone = /%.*$/s;
 
-/** Normalizes an IP address: removes its zone, and turns an IPv4-mapped IPv6 address into IPv4. */
+/** Normalizes an IP address: removes a zone such as `%eth0`, lower-cases it, turns `::ffff:1.2.3.4` into `1.2.3.4`. */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(ipv6Zone, "");
   return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -50,8 +50,8 @@ export interface ForwardedAddresses {
 }
 
 /**
- * Returns the client's address: the last hop that is not a trusted proxy. Earlier hops may be forged. Source: RFC 7239,
- * sections 4 and 5.2.
+ * Returns the client's address: the last hop that is not a trusted proxy, or else the first hop. Hops before an
+ * untrusted one may be forged. Uses `X-Forwarded-For` only without `Forwarded` (RFC 7239, sections 4 and 5.2).
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
@@ -77,7 +77,7 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/** Reads an IP address from a text that may have quotes and a port, such as `"[2001:db8::1]:4711"`. */
+/** Reads the IP address in a text with optional quotes and port, such as `"[2001:db8::1]:4711"`; `null` if invalid. */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

@@ -12,11 +12,11 @@ export interface Conversation {
   readonly previousQuery: string | null;
 }
 
-/** A function of an agent. Clients call it by its tag. Source: Resources, "Entrypoint". */
+/** A function of an agent. Source: Resources, "Entrypoint". */
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /** Name by which clients call the entrypoint. The suffix `_stream` marks an entrypoint that streams. */
+  /** Name of the entrypoint in the path of the execute endpoint. The suffix `_stream` marks one that streams. */
   readonly tag: string;
 }
 

@@ -3,7 +3,7 @@ import { hourMs } from "../base/duration.ts";
 
 export type Timer = unknown;
 
-/** The reference server's only source of time. Times are Unix milliseconds. */
+/** The time and the timers of the reference server. Times are Unix milliseconds. */
 export interface Clock {
   now(): number;
   setTimeout(run: () => void, ms: number): Timer;

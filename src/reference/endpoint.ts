@@ -1,4 +1,4 @@
-/** The endpoint that a request calls; `unknown` if the document does not define the path or method. */
+/** The endpoint that a request calls; `unknown` if the server has no such path or method. */
 export type Endpoint =
   | "invoke"
   | "stream"
@@ -21,8 +21,8 @@ export type Endpoint =
   | "control";
 
 /**
- * Whether the endpoint is an addition of the reference server, such as its test control. These endpoints need no key
- * and have no limits.
+ * Whether the endpoint is an addition of the reference server, such as its test control. Additions need no API key and
+ * have no limits.
  */
 export function isUndocumented(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";

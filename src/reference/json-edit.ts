@@ -1,6 +1,6 @@
 import { isObject } from "../base/json.ts";
 
-// Functions that edit JSON fields by paths such as `a.b`. `editField` changes nothing if the field is absent.
+// Functions that edit JSON fields by paths such as `a.b`; `renameField` by names. Only `setField` adds an absent field.
 
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};

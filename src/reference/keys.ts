@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
-/** The limits of each tier. The document has no limits for Enterprise, so this server chooses them. */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;
 
+/** The default limits of each tier. The document has no limits for Enterprise, so this server chooses them. */
 export const referenceTiers: TierTable = {
   ...publishedTiers,
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
@@ -12,14 +11,14 @@ export const referenceTiers: TierTable = {
 /** Restrictions of an API key. Source: Resources, "API key". */
 export interface KeyTraits {
   /**
-   * Seconds from the issue of the key until it expires; `null` if the key never expires. The first keys are issued at
-   * the server's start.
+   * Seconds from the issue of the key until it expires: 0 for a key that is issued expired, `null` for a key that never
+   * expires. The server issues its first keys when it starts.
    */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
   readonly agents: readonly string[] | null;
   readonly allowedIps: readonly string[] | null;
-  /** Tokens of the month that the key has used before the server starts. */
+  /** Tokens that the key has already used in the month in which the server starts. */
   readonly tokensUsedBefore: number;
 }
 
@@ -46,28 +45,23 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
 /** Tokens that the `quota` key has left at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
-/** Fixed texts of the standard keys, as long and as random as real keys. */
-const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
+/** Fixed texts of the keys without restrictions, as long and as random as real keys. */
+const standardTexts: Readonly<Record<TierName, string>> = {
   free: "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
   pro: "pro_8pZr5HdW0gUf2xNa7KqEj4Vm",
   team: "team_1cVb6MzS3yGo9iPl5XhDw8Qt",
   enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
 };
 
-function standardKey(tier: TierName): ReferenceKey {
-  const digest = createHash("sha256").update(tier).digest("base64").replaceAll(/\W/g, "");
-  return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
-}
-
 /** The default keys of a reference server. Names and texts never change, so target files can use them. */
 export const referenceKeys: readonly ReferenceKey[] = [
-  ...tierNames.map(standardKey),
+  ...tierNames.map((tier) => keyOf(tier, standardTexts[tier], tier)),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
   keyOf("temporary", "tmp_5hGx9VsK2oEi7aUd4MnQy1Wf", "free", { expiresInSeconds: 600 }),
   keyOf("reader", "ro_2rWk6CbP9mTz4qLs8JxGh1Vd", "pro", { scope: "read-only" }),
   keyOf("oneAgent", "one_9yNv3QfE7sBt5uHk1DzMa6Xc", "pro", { agents: ["echo"] }),
   keyOf("elsewhere", "ip_0gSj4LwR8nCp2xFy6KdVb7Te", "pro", { allowedIps: ["203.0.113.9"] }),
-  // `127.0.0.17` contains `127.0.0.1`, the tests' address. A server must not compare addresses as substrings.
+  // `127.0.0.17` begins with `127.0.0.1`, the suites' own address. A server must not compare addresses as substrings.
   keyOf("nearby", "ip_3nQz7KtB5vMe0hXr9JwSa2Gd", "pro", { allowedIps: ["127.0.0.17"] }),
   keyOf("quota", "quo_6tDz1BpR8jCl3eYv0FkNw5Hm", "free", {
     tokensUsedBefore: publishedTiers.free.tokensPerMonth - quotaTokensLeft,
@@ -86,7 +80,7 @@ export interface IssuedKey {
 export interface KeyRing {
   readonly keys: readonly ReferenceKey[];
   find(text: string): IssuedKey | undefined;
-  /** Issues a new key. Its text is predictable, such as `fresh_free_000003` for the third key. */
+  /** Issues a new key. Its text is predictable, such as `ah_fresh_free_000003` for the third issued key. */
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 

@@ -49,7 +49,7 @@ export interface Patch {
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** `suites`: a run of the suites detects the patch. `load`: only a load run detects the patch. */
+  /** `suites`: a run of the suites detects the fault. `load`: only a load run detects it. Variants have `suites`. */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -96,8 +96,8 @@ export const always =
   () => ({ [decision]: () => value });
 
 /**
- * Creates an override that edits the result of the behaviour function `decision`. `edit` gets the result and the
- * arguments of that function.
+ * `overrideResult(decision)(edit)` creates an override that edits the result of the behaviour function `decision`.
+ * `edit` gets the result and the arguments of each call.
  */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
@@ -133,7 +133,7 @@ export const withLast =
     return { ...changes, [decision]: remember };
   };
 
-/** Creates an override whose functions can call `path()` for the path of the current request. */
+/** Creates an override whose functions can call `path()` for the path and query of the latest request. */
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
@@ -142,8 +142,8 @@ type JsonDecision = {
 }[keyof Behaviour];
 
 /**
- * Creates overrides that edit the JSON value which the behaviour function `decision` returns. `when` selects the calls
- * to edit.
+ * Returns functions that create overrides of the JSON value which the behaviour function `decision` returns, e.g.
+ * `overrideJson("listBody").remove("data")`. `when` limits these functions to some calls.
  */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);

@@ -44,7 +44,7 @@ export interface ReferenceOptions {
   readonly tiers?: TierTable;
   /** With `none`, requests need no key. All requests without a valid key then share one account. */
   readonly auth?: "keys" | "none";
-  /** Token that callers must send to move the clock or change a deployment. Default: none. */
+  /** Token that callers of the control endpoints must send. Default: none, which turns `/test-control` off. */
   readonly controlToken?: string | null;
   /** Host names under which `/test-control` works, in addition to loopback names. Default: none. */
   readonly controlHosts?: readonly string[];
@@ -53,8 +53,8 @@ export interface ReferenceOptions {
   /** Folder that keeps webhooks, alerts and deliveries across restarts; created if missing. Default: none. */
   readonly dataFolder?: string | null;
   /**
-   * Private addresses to which the server is allowed to send deliveries. Loopback addresses need no entry if the server
-   * listens on loopback.
+   * Private addresses, and addresses of this machine, to which the server may send deliveries. Loopback addresses need
+   * no entry if the server listens on loopback.
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**

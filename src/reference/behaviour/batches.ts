@@ -57,9 +57,9 @@ export const standardBatches = {
     progress: { completed: results.length, total },
     ...(endedMs === null ? {} : { results: results.map(resultBody) }),
   }),
-  /** Returns the delay between the response and the start of a batch's first entry, in ms of the server's clock. */
+  /** Returns the delay from the response to the start of an operation's first entry, in ms of the server's clock. */
   pendingMs: (): number => 250,
-  /** Returns the delay after each entry of a batch, in ms of the server's clock. The agent's own time comes on top. */
+  /** Returns the delay after each entry of an operation, in ms of the server's clock. The agent's own time is extra. */
   entryMs: (): number => 250,
 };
 

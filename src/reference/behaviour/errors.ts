@@ -86,7 +86,8 @@ export const standardErrors = {
 };
 
 /**
- * Creates an error body in form A: `{ error: { code, message, status, retry_after } }`. Source: Errors, "Error bodies".
+ * Creates an error body in form A: `{ error: { code, message, status } }`, and `retry_after` in `error` if a limit is
+ * used up. Source: Errors, "Error bodies".
  */
 export function formA({ code, message, status, detail }: ErrorBodyInput): { readonly error: object } {
   return {

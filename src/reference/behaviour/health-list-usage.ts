@@ -32,7 +32,6 @@ export interface UsageInput {
 }
 
 const defaultPageLimit = 20;
-
 const maxPageLimit = 100;
 
 const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
@@ -55,7 +54,7 @@ export const standardHealthListUsage = {
   }),
   /** Whether running an agent through this endpoint changes `last_request` in the agent's health report. */
   updatesLastRequest: (_endpoint: Endpoint): boolean => true,
-  /** Returns the page to send. Replaces an invalid number or size by the nearest valid value. */
+  /** Returns the page to send. An absent value becomes its default, and an invalid value the nearest valid one. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),

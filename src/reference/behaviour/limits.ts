@@ -44,7 +44,7 @@ export const standardLimits = {
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the headers of a 429 report. `exhausted` is the window that refused the request. */
+  /** Chooses the window that the headers of a 429 for the request rate report. `exhausted` refused the request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /** Whether rate-limit headers show the state when the response is sent, not when the request arrived. */

@@ -43,8 +43,8 @@ export const differsAtMostInLastCharacter = (text: string, key: string): boolean
   text.slice(0, -1) === key.slice(0, -1);
 
 /**
- * Makes the server accept an invalid key if the previous request, for the same path, had a valid key. A faulty cache
- * does this.
+ * Makes an endpoint accept a key that is invalid for one cause, e.g. `expired-key`, if the previous request had the
+ * same path and a valid key. A faulty cache does this.
  */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
@@ -95,8 +95,8 @@ export const authenticationFaults = faults("Authentication", {
   "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by(
     overrideResult("identify")((identity, credentials, ring) => {
       const begin = credentials.kind === "bearer" ? credentials.text.slice(0, 16) : null;
-      const isNear = ring.keys.some(({ key }) => key.slice(0, 16) === begin);
-      return identity.kind === "unauthenticated" && identity.cause === "wrong-key" && isNear
+      const resembles = ring.keys.some(({ key }) => key.slice(0, 16) === begin);
+      return identity.kind === "unauthenticated" && identity.cause === "wrong-key" && resembles
         ? { kind: "unauthenticated", cause: "expired-key" }
         : identity;
     }),

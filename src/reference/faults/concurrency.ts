@@ -42,8 +42,8 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 const undoTurns = 8;
 
 /**
- * Creates a limiter that counts each request before it decides. A few event-loop turns later, it subtracts the refused
- * requests.
+ * Creates a limiter whose status has a negative `remaining` while several requests are refused at once. It acts like a
+ * server that counts each request before it decides, and uncounts a refused request a few event-loop turns later.
  */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
@@ -70,7 +70,7 @@ const neverMs = 24 * hourMs;
 /**
  * Faults that only many requests or concurrent requests reveal. A run of the suites sends enough requests to find them.
  */
-const concurrencyEndpointFaults = faults("Limits / Request rate 2", {
+const manyRequestFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
     "A refusal restarts the minute, but headers and `retry_after` do not show it.",
@@ -122,7 +122,7 @@ const loadFaults = faults(
   "load",
 );
 
-export const concurrencyFaults = [...concurrencyEndpointFaults, ...loadFaults];
+export const concurrencyFaults = [...manyRequestFaults, ...loadFaults];
 
 export const tokenFaults = faults("Limits / Token quota per month", {
   "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(always("needsTokens", false)),

@@ -31,8 +31,8 @@ function editRateHeader(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * Creates a limiter that admits and refuses correctly. But its headers count all requests within two event-loop turns
- * as one request.
+ * Creates a limiter that admits and refuses correctly. But its status, which the headers report, counts all requests
+ * within two event-loop turns as one request.
  */
 function underreportingLimiter(size: WindowSize): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

@@ -29,7 +29,6 @@ const otherEndpoints: ReadonlySet<Endpoint> = new Set([
 const respondWithHtml = (matches: (input: ResponseHead) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
-/** Faults that break a rule only in a rare case, such as a 403 or a path that few clients request. */
 const edgeCaseFaults = faults("What the service does 1", {
   "key-usage-is-html": fault("SVC-1", "Key usage is HTML.").by(
     respondWithHtml(({ endpoint, status }) => endpoint === "keyUsage" && status === 200),

@@ -27,7 +27,6 @@ const omitEvents = (omitted: WebhookEvent, on: Endpoint): Override =>
     ),
   );
 
-/** Faults that show only in requests that few clients send, such as a batch of eleven entries. */
 export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by(
     overrideResult("validateAlert")((error, body) => {

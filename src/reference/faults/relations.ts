@@ -197,7 +197,7 @@ const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
   ),
 });
 
-/** Faults that make two messages of a run contradict each other. Each message is correct by itself. */
+/** Faults in the relations between messages. In most of these faults, each message is correct by itself. */
 export const relationFaults = [
   ...callFaults,
   ...listingFaults,

@@ -56,7 +56,7 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
-/** Creates an account. Accounts must stay compact, because a server may have a million of them. */
+/** Creates an account. One with two limiters stores no array, to save memory: a server may have a million accounts. */
 export function createAccount(
   limiters: readonly Limiter[],
   limits: AccountLimits,
@@ -87,7 +87,12 @@ abstract class BaseAccount implements Account {
   }
 
   exhaustedLimiter(nowMs: number): Limiter | undefined {
-    return findExhausted(this.limiters, nowMs);
+    let found: Limiter | undefined;
+    for (const limiter of this.limiters) {
+      if (limiter.hasRoom(nowMs)) continue;
+      if (found === undefined || limiter.roomAtMs(nowMs) > found.roomAtMs(nowMs)) found = limiter;
+    }
+    return found;
   }
 
   count(nowMs: number): void {
@@ -150,13 +155,4 @@ class ManyLimiterAccount extends BaseAccount {
     super(...rest);
     this.limiters = limiters;
   }
-}
-
-function findExhausted(limiters: readonly Limiter[], nowMs: number): Limiter | undefined {
-  let found: Limiter | undefined;
-  for (const limiter of limiters) {
-    if (limiter.hasRoom(nowMs)) continue;
-    if (found === undefined || limiter.roomAtMs(nowMs) > found.roomAtMs(nowMs)) found = limiter;
-  }
-  return found;
 }

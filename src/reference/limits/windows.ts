@@ -52,7 +52,7 @@ function windowStatus(size: WindowSize, left: number, resetAtMs: number): Window
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
   /**
-   * Number of the window of the last request: the window's start divided by its length; -1 before the first request.
+   * Number of the last counted request's window: the window's start divided by its length; -1 before the first request.
    */
   number = -1;
   used = 0;
@@ -99,7 +99,7 @@ class FixedWindow implements Limiter {
   }
 }
 
-/** Creates a limiter whose windows begin at multiples of their length. All keys have the same windows. */
+/** Creates a limiter whose windows begin at multiples of their length, and so at the same times for all keys. */
 export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
 /** Creates a limiter whose windows begin with the first request after the end of the last window. */

@@ -28,7 +28,7 @@ export interface RequestContext {
   readonly lastUsedMs: number | null;
   /** The error to send at once, before the server checks path, agent and body; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send after the server has found path, agent and body valid; `null` for none. */
+  /** The error to send if the server finds no error in agent and body; `null` for none. */
   readonly deferredError: ApiError | null;
   rateHeaders(head: ResponseHead): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: ResponseHead): void;

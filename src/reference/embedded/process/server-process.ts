@@ -56,13 +56,8 @@ export async function startReferenceProcess(options: Partial<StartOptions> = {})
   };
 }
 
-interface PendingCommand {
-  readonly resolve: (reply: ChildReply) => void;
-  readonly reject: (error: Error) => void;
-}
-
 function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
-  const waiting = new Map<number, PendingCommand>();
+  const waiting = new Map<number, Pick<PromiseWithResolvers<ChildReply>, "resolve" | "reject">>();
   let count = 0;
   const rejectAll = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));

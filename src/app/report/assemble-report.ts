@@ -9,7 +9,7 @@ import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import type { ReportFinding, Outcome, RowLevel } from "../../report/model/finding.ts";
 import { type Report, type StatedFacts, statedFactsOf } from "../../report/model/report.ts";
-import { profileResultsOf, provenLimits } from "../../report/model/profiles.ts";
+import { profileResultsOf, limitVerdicts } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
@@ -67,7 +67,7 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
 
 export function withProfileResults({ profiles: _before, limits: _limits, ...report }: Report): Report {
   const profiles = profileResultsOf(report);
-  return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
+  return profiles.length === 0 ? report : { ...report, profiles, limits: limitVerdicts(report.findings) };
 }
 
 export function verdictParts(

@@ -19,7 +19,7 @@ import {
   type LoadRun,
   type Percentiles,
   type Spread,
-  trialInstance,
+  formatTierAndEngine,
   trialSuite,
 } from "../../report/model/load-results.ts";
 import type { Coverage } from "../../run/judge/finding.ts";
@@ -170,7 +170,7 @@ function untestedMustClauses(outcomes: readonly TrialResult[], requirements: Req
 function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   const { trial } = outcome;
   const load = { scenario: trial.scenario.name, tier: trial.tier, engine: trial.engine };
-  const place = { suite: trialSuite(load), instance: trialInstance(load), load };
+  const place = { suite: trialSuite(load), instance: formatTierAndEngine(load), load };
   switch (outcome.kind) {
     case "judged":
       return outcome.findings.map((finding) => ({

@@ -2,7 +2,7 @@ import { sinceOf } from "../model/requirements.ts";
 import { createPaint } from "../../base/text.ts";
 import { sanitizeLine, sanitize } from "../../base/sanitize.ts";
 import { breachText, clauseSentence, findingName } from "../model/finding-text.ts";
-import { trialInstance } from "../model/load-results.ts";
+import { formatTierAndEngine } from "../model/load-results.ts";
 import { isBroken, type ReportFinding, type Outcome } from "../model/finding.ts";
 import type { ReportDocument, Verdict } from "../model/report.ts";
 import { evidenceContextOf } from "../reproduce/finding-evidence.ts";
@@ -138,7 +138,7 @@ export function formatUpcoming(finding: ReportFinding, max = 300): string {
 
 function failureDetails(finding: ReportFinding, context: FailureContext): string[] {
   const { instance, load } = finding;
-  const instances = load === undefined ? (instance ?? []) : trialInstance(load);
+  const instances = load === undefined ? (instance ?? []) : formatTierAndEngine(load);
   return [...findingLines({ finding, instances: [instances].flat() }, context), ...evidenceLines(finding, context)];
 }
 

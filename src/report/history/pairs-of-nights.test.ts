@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "./night.ts";
-import { pairsOfNights } from "./pairs-of-nights.ts";
+import { pairCoverageByNight } from "./pairs-of-nights.ts";
 import { sampleNight } from "./testing/simulate-nights.ts";
 
 const total = 10;
@@ -19,7 +19,7 @@ const withoutPairs = sampleNight(3, [], []);
 
 describe("the pairs of several nights", () => {
   it("are added up, each night with what it brought", () => {
-    const found = pairsOfNights([nightOf(0, [0, 1, 9]), nightOf(1, [1, 2]), nightOf(2, [0, 9])]);
+    const found = pairCoverageByNight([nightOf(0, [0, 1, 9]), nightOf(1, [1, 2]), nightOf(2, [0, 9])]);
     expect(found).toMatchObject({ total, seen: 4, cut });
     expect(found?.nights.map(({ seed, seen, added, union }) => [seed, seen, added, union])).toEqual([
       [1, 3, 3, 3],
@@ -29,13 +29,13 @@ describe("the pairs of several nights", () => {
   });
 
   it("are added up only for the pairs of the last suite, without nights that kept none", () => {
-    const found = pairsOfNights([nightOf(0, [0, 1, 2]), nightOf(1, [3], "another hash"), withoutPairs]);
+    const found = pairCoverageByNight([nightOf(0, [0, 1, 2]), nightOf(1, [3], "another hash"), withoutPairs]);
     expect([found?.seen, found?.nights.length]).toEqual([1, 1]);
   });
 
   it("do not exist if no night kept any", () => {
-    expect(pairsOfNights([])).toBeNull();
-    expect(pairsOfNights([withoutPairs])).toBeNull();
+    expect(pairCoverageByNight([])).toBeNull();
+    expect(pairCoverageByNight([withoutPairs])).toBeNull();
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe("the pairs of several nights", () => {
   ])("never exceed their total if a file has bits that are $name", ({ bits, seen }) => {
     const night = nightOf(0, []);
     const damaged = { ...night, pairs: { ...night.pairs, seen: { of: "a hash", bits } } } as Night;
-    const found = pairsOfNights([damaged]);
+    const found = pairCoverageByNight([damaged]);
     expect(found?.seen).toEqual(seen);
     expect(found?.seen).toBeLessThanOrEqual(total);
   });

@@ -10,7 +10,7 @@ interface PairsOfNight {
   readonly union: number;
 }
 
-export interface PairsOfNights {
+export interface PairCoverageByNight {
   readonly total: number;
   readonly seen: number;
   /** Nights, oldest first, that measured the same pairs of request properties as the last night. */
@@ -19,7 +19,7 @@ export interface PairsOfNights {
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
-export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
+export function pairCoverageByNight(nights: readonly Night[]): PairCoverageByNight | null {
   const last = nights.findLast(({ pairs }) => pairs?.seen !== undefined)?.pairs;
   if (last?.seen === undefined) return null;
   const { seen: newest, total, cut } = last;

@@ -4,7 +4,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { findingName } from "../model/finding-text.ts";
-import type { PairsOfNights } from "./pairs-of-nights.ts";
+import type { PairCoverageByNight } from "./pairs-of-nights.ts";
 import { type FlakyCheck, flakinessWindowNights, type OpenFailure } from "./finding-history.ts";
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
@@ -133,7 +133,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
     );
 
 /** Formats numbers of covered pairs of request properties: `423 on the last night, 612 of 2,355 in 7 nights`. */
-export function formatPairs({ nights, seen, total }: PairsOfNights): string {
+export function formatPairs({ nights, seen, total }: PairCoverageByNight): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;
   const union = `${formatNumber(seen)} of ${formatNumber(total)} in ${formatCount(nights.length, "night")}`;

@@ -78,7 +78,8 @@ export function causesToFix({ findings }: Pick<Report, "findings">): FailureCaus
 }
 
 const outcomeRank = ({ broken: [{ outcome }] }: FailureCause): number => brokenOutcomes.indexOf(outcome);
-const harmRank = ({ broken }: FailureCause): number => Math.min(...broken.map(({ group }) => clientRank(group.clause)));
+const harmRank = ({ broken }: FailureCause): number =>
+  Math.min(...broken.map(({ group }) => clientHarmRank(group.clause)));
 
 function probableCauseKey({ group }: BrokenClause): string {
   const { finding } = group.distinctFindings[0];
@@ -174,7 +175,7 @@ const prefixOf = (clause: string): string => clause.replace(/-.*/, "");
 const prefixRanks = new Map([...impactsByPrefix.keys()].map((prefix, at) => [prefix, at]));
 
 /** Ranks a clause by how much its breach harms a client. The lowest rank is the worst. */
-export const clientRank = (clause: string): number => prefixRanks.get(prefixOf(clause)) ?? prefixRanks.size;
+export const clientHarmRank = (clause: string): number => prefixRanks.get(prefixOf(clause)) ?? prefixRanks.size;
 
 function clauseImpact({ clause, level }: ClauseGroup): string {
   if (level === "load") return "The document does not state it, but clients need it from a service under load.";

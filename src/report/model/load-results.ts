@@ -93,7 +93,8 @@ export const formatScenarioTrials = (scenario: string, instances: readonly strin
   `${scenario} (${instances.join("; ")})`;
 
 /** Returns the instance of a load finding: tier and engine, such as `pro, k6`. */
-export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
+export const formatTierAndEngine = (load: Pick<TrialId, "tier" | "engine">): string =>
+  `${tierText(load)}, ${load.engine}`;
 
 export const loadSuitePrefix = "Load: ";
 
@@ -106,5 +107,5 @@ export function describeInvalidTrials({ load }: { readonly load?: LoadResults })
   );
   if (first === undefined) return null;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  return `Invalid, and no verdict on the target: ${formatScenarioTrials(first.scenario, [trialInstance(first)])}: ${first.validity.invalid}${more}.`;
+  return `Invalid, and no verdict on the target: ${formatScenarioTrials(first.scenario, [formatTierAndEngine(first)])}: ${first.validity.invalid}${more}.`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../testing/sample.ts";
-import { limitResult, provenLimits } from "./profiles.ts";
+import { formatLimitVerdict, limitVerdicts } from "./profiles.ts";
 import type { ReportFinding } from "./finding.ts";
 
 const finding = (check: string, more: Partial<ReportFinding>): ReportFinding =>
@@ -24,7 +24,7 @@ describe("the rate limits that a run tested", () => {
     ["another check of the clause", finding("LIM-1/every key", { outcome: "pass" }), null],
     ["another clause", finding("LIM-2", { outcome: "pass" }), null],
   ])("%s", (_, row, expected) => {
-    const found = provenLimits([row]).map((limit) => ({ kind: limit.kind, says: limitResult(limit) }));
+    const found = limitVerdicts([row]).map((limit) => ({ kind: limit.kind, says: formatLimitVerdict(limit) }));
     expect(found).toEqual(expected === null ? [] : [expected]);
   });
 });

@@ -25,15 +25,15 @@ import { groupsBy } from "../../base/lists.ts";
 import { z } from "zod";
 import type { DeepReadonly } from "../../base/json.ts";
 
-export type ProvenLimit = NonNullable<Report["limits"]>[number];
+export type LimitVerdict = NonNullable<Report["limits"]>[number];
 
-const windowByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
+const windowByCheck: ReadonlyMap<string, LimitVerdict["window"]> = new Map([
   ["LIM-1", "minute"],
   ["LIM-3", "hour"],
 ]);
 
-export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] =>
-  findings.flatMap(({ check, instance, outcome, excessPercent }): ProvenLimit[] => {
+export const limitVerdicts = (findings: readonly ReportFinding[]): LimitVerdict[] =>
+  findings.flatMap(({ check, instance, outcome, excessPercent }): LimitVerdict[] => {
     const window = windowByCheck.get(check);
     if (window === undefined || instance === undefined) return [];
     const limit = { tier: instance, window };
@@ -42,17 +42,19 @@ export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] 
     return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
   });
 
-const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
-  groupsBy(limits, limitResult).map((those) => fact(`rate limits ${limitResult(those[0])}`, tiersText(those)));
+const limitFacts = (limits: readonly LimitVerdict[]): LabelledValue[] =>
+  groupsBy(limits, formatLimitVerdict).map((those) =>
+    fact(`rate limits ${formatLimitVerdict(those[0])}`, tiersText(those)),
+  );
 
-export function limitResult(limit: ProvenLimit): string {
+export function formatLimitVerdict(limit: LimitVerdict): string {
   if (limit.kind !== "exceeded") return limit.kind;
   return limit.excessPercent === null
     ? "exceeded by an unknown amount"
     : `exceeded by at most ${limit.excessPercent} %`;
 }
 
-const tiersText = (limits: readonly ProvenLimit[]): Text =>
+const tiersText = (limits: readonly LimitVerdict[]): Text =>
   joinTexts(
     groupsBy(limits, ({ tier }) => tier).map(
       (those) => text`${outside(those[0].tier, 40)} (${own(those.map(({ window }) => window).join(", "))})`,
@@ -190,6 +192,6 @@ const formatShare = (part: number, total: number): string =>
   `${wholePercent(part, total)} % (${formatNumber(part)} of ${formatNumber(total)})`;
 
 const formatLimitCounts = (limits: CoverageShares["limits"]): string =>
-  groupsBy(limits, limitResult)
-    .map((alike) => `${alike.length} ${limitResult(alike[0])}`)
+  groupsBy(limits, formatLimitVerdict)
+    .map((alike) => `${alike.length} ${formatLimitVerdict(alike[0])}`)
     .join(", ");

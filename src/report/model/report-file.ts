@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { profileResultsOf, provenLimits } from "./profiles.ts";
+import { profileResultsOf, limitVerdicts } from "./profiles.ts";
 import { sinceOf } from "./requirements.ts";
 import { countsIn } from "../../spec/clause.ts";
 import { outcomes, type ReportFinding } from "./finding.ts";
@@ -117,7 +117,7 @@ export function contradictionInReport(report: Report): string | null {
   if (hidden !== undefined) return `it calls ${hidden.check} upcoming, which requirement set ${requirements} has`;
   const contradiction = contradictionIn(report, hasInvalidLoad(report.load));
   if (contradiction !== null) return contradiction;
-  if (report.limits !== undefined && !isDeepStrictEqual(report.limits, provenLimits(report.findings)))
+  if (report.limits !== undefined && !isDeepStrictEqual(report.limits, limitVerdicts(report.findings)))
     return "what it says about rate limits does not follow from its findings";
   if (report.profiles === undefined) return null;
   const follows = profileResultsOf(report);

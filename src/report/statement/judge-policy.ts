@@ -1,7 +1,7 @@
 import { dayMs, dayOf } from "../../base/duration.ts";
 import { joinFirst } from "../../base/text.ts";
 import { countsIn, firstRequirements } from "../../spec/clause.ts";
-import { limitResult, type ProvenLimit } from "../model/profiles.ts";
+import { formatLimitVerdict, type LimitVerdict } from "../model/profiles.ts";
 import type { Subject } from "./attestation.ts";
 import type { VendorKey } from "./signatures.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
@@ -192,10 +192,10 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
 function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {
   if (max === undefined) return null;
   if (limits === undefined || limits.length === 0) return ruleUnchecked("the statement shows no tested rate limit");
-  const nameOf = (limit: ProvenLimit): string => `the ${limit.window} of ${limit.tier}`;
+  const nameOf = (limit: LimitVerdict): string => `the ${limit.window} of ${limit.tier}`;
   const problems = limits
     .filter((limit) => limit.kind === "exceeded" && (limit.excessPercent ?? Infinity) > max)
-    .map((limit) => `${nameOf(limit)} is ${limitResult(limit)}`);
+    .map((limit) => `${nameOf(limit)} is ${formatLimitVerdict(limit)}`);
   const open = limits.filter(({ kind }) => kind === "not proven").map(nameOf);
   return problems.length === 0 && open.length > 0
     ? ruleUnchecked(`the run did not prove the limits of ${joinFirst(open, 8)}`)

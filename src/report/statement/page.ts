@@ -1,4 +1,4 @@
-import { limitResult } from "../model/profiles.ts";
+import { formatLimitVerdict } from "../model/profiles.ts";
 import { formatCount } from "../../base/text.ts";
 import { firstRequirements } from "../../spec/clause.ts";
 import { outcomeBadge, numberTiles, prose, renderTable, numberColumn, pageSection } from "../html/elements.ts";
@@ -76,7 +76,7 @@ function factsSection(
     ...(pairs === undefined
       ? []
       : [["Pairs of properties", `${pairs.covered} of ${pairs.reachable} within reach`] as const]),
-    ...limits.map((limit) => [`Rate limit of ${limit.tier}`, `${limit.window}: ${limitResult(limit)}`] as const),
+    ...limits.map((limit) => [`Rate limit of ${limit.tier}`, `${limit.window}: ${formatLimitVerdict(limit)}`] as const),
   ];
   const rows = facts.map(([name, value]) => [name, prose(value, 200)]);
   return pageSection("facts", "Who, what and when", renderTable("Facts", ["Fact", "Value"], rows));

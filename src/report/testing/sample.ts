@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Answered, Body, Exchange, SentRequest } from "../../evidence/exchange.ts";
-import { type LoadRun, trialInstance, trialSuite } from "../model/load-results.ts";
+import { type LoadRun, formatTierAndEngine, trialSuite } from "../model/load-results.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../model/finding.ts";
 import type { Report } from "../model/report.ts";
 import { newestRequirements } from "../../spec/clause.ts";
@@ -104,7 +104,7 @@ export function trialFields(
   engine: string,
 ): Pick<ReportFinding, "suite" | "instance" | "load"> {
   const load = { scenario, tier, engine };
-  return { suite: trialSuite(load), instance: trialInstance(load), load };
+  return { suite: trialSuite(load), instance: formatTierAndEngine(load), load };
 }
 
 /** Creates a valid load run, sent by one k6 process. */

@@ -1,5 +1,5 @@
 import { profiles } from "../../spec/profiles.ts";
-import { clientRank } from "../model/broken-clauses.ts";
+import { clientHarmRank } from "../model/broken-clauses.ts";
 import type { Outcome } from "../model/finding.ts";
 import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
@@ -127,7 +127,7 @@ const brokenMustRows = (rows: readonly ClauseRow[]): ClauseRow[] =>
     .filter(isBrokenMust)
     .toSorted(
       (one, other) =>
-        clientRank(one.clause) - clientRank(other.clause) || brokenVendorCount(other) - brokenVendorCount(one),
+        clientHarmRank(one.clause) - clientHarmRank(other.clause) || brokenVendorCount(other) - brokenVendorCount(one),
     );
 
 const brokenVendorCount = ({ cells }: ClauseRow): number => cells.filter((cell) => cell?.outcome === "fail").length;

@@ -4,7 +4,7 @@ import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { documentOf, nightBaseline } from "../night-baseline.ts";
-import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
+import { pairCoverageByNight, type PairCoverageByNight } from "../pairs-of-nights.ts";
 import { type FlakyCheck, flakyChecksOf, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import {
   countsCaveat,
@@ -115,7 +115,7 @@ export interface NightJudgement {
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
   readonly broken: readonly OpenFailure[];
-  readonly pairs: PairsOfNights | null;
+  readonly pairs: PairCoverageByNight | null;
 }
 
 /** Maximum number of earlier nights to compare with. The number is large, because some nights have no load results. */
@@ -150,7 +150,7 @@ export function judgeNight(earlier: readonly Night[], tonight: Night, rules: Reg
     known: openSlowdowns(earlier),
     flaky: flakyChecksOf([...history, tonight]),
     broken: findOpenFailures([...earlier, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
-    pairs: pairsOfNights([...earlier, tonight]),
+    pairs: pairCoverageByNight([...earlier, tonight]),
   };
 }
 

@@ -6,7 +6,7 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
-import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
+import { pairCoverageByNight, type PairCoverageByNight } from "../pairs-of-nights.ts";
 import { flakyChecksOf, flakinessWindowNights, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
@@ -65,7 +65,7 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
   const charts = isAlone ? [] : latencyCharts(nights);
   const streaming = isAlone ? [] : streamingCharts(nights);
   const newest = nights.toReversed();
-  const pairs = pairsOfNights(nights);
+  const pairs = pairCoverageByNight(nights);
   return html`${verdictBanner(last, failures)} ${historyFigures(nights, last, failures, flaky.length)}
   ${pageSection("changed", "What changed", events.length === 0 ? html`<p>${nothingChangedText(isAlone)}</p>` : eventsSection(events))}
   ${failures.length > 0 && pageSection("broken", "Broken on the last night", failuresTable(failures))}
@@ -95,7 +95,7 @@ const chartsSection = (id: string, title: string, lead: string, charts: readonly
     ? null
     : pageSection(id, title, [html`<p>${lead}</p>`, html`<div class="charts">${charts}</div>`]);
 
-function pairsSection(pairs: PairsOfNights): Html {
+function pairsSection(pairs: PairCoverageByNight): Html {
   const { total, seen, nights, cut } = pairs;
   const share = (part: number): string => `${wholePercent(part, total)} %`;
   return html`<p>
@@ -107,7 +107,7 @@ function pairsSection(pairs: PairsOfNights): Html {
     ${pairsTable(pairs)}`;
 }
 
-const formatCuts = (cut: PairsOfNights["cut"], share: (part: number) => string): string =>
+const formatCuts = (cut: PairCoverageByNight["cut"], share: (part: number) => string): string =>
   joinFirst(
     cut.map(({ needs, pairs }) => `${needs} (${share(pairs)})`),
     maxNamedCuts,

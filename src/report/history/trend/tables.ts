@@ -7,7 +7,7 @@ import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/finding.ts";
-import type { PairsOfNights } from "../pairs-of-nights.ts";
+import type { PairCoverageByNight } from "../pairs-of-nights.ts";
 import type { FlakyCheck, OpenFailure } from "../finding-history.ts";
 import { formatDate } from "./charts.ts";
 
@@ -113,7 +113,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
+export const pairsTable = ({ nights, total }: PairCoverageByNight): Html =>
   renderTable(
     "Pairs of properties",
     [["night", "nowrap"], ...["seed", "pairs", "new", "all nights so far"].map((head) => [head, "number"] as const)],

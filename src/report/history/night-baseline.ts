@@ -35,8 +35,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns a report of the earlier findings to compare with tonight's findings; `null` if there are none. A check that
- * is skipped on a single night, e.g. by a rate limit, counts as unchanged.
+ * Returns a report of earlier findings to compare with tonight's; `null` if tonight or the last 14 nights have no
+ * findings. A check that is skipped or missing on a single night, e.g. because of a rate limit, counts as unchanged.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
@@ -47,7 +47,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   const compared = tonight.findings.flatMap(
     (finding) =>
       (finding.outcome === "skipped"
-        ? findingBeforeSkip(finding, findingOn)
+        ? baselineOfSkipped(finding, findingOn)
         : latestJudgedFinding(finding, findingOn)) ?? [],
   );
   // A run that was stopped early did not reach every check. A missing finding therefore counts only in a complete run.
@@ -90,7 +90,7 @@ function latestJudgedFinding(finding: NightFinding, findingOn: FindingOnNight): 
   return first;
 }
 
-function findingBeforeSkip(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
+function baselineOfSkipped(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
   const key = findingKey(finding);
   const [last, two, three] = [findingOn(0, key), findingOn(1, key), findingOn(2, key)];
   if (last === undefined) return undefined;

@@ -60,8 +60,9 @@ export const nightSchema = reportSchema
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
+    /** Second runs of loads that seemed slower or had other counts than before, to confirm or refute the change. */
     second: z.array(nightLoadSchema),
-    /** Changes that this nightly run reported. They are stored so that later runs do not report them again. */
+    /** Regressions and latency changes that this night reported. A later night does not repeat the latency changes. */
     reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
   });
 
@@ -137,7 +138,7 @@ interface NightReports {
   readonly id: string;
   readonly run: Report;
   readonly load: Report | null;
-  /** Why the load could not be sent. `null` or absent if the load was sent, or not requested. */
+  /** The end of a load that was interrupted or failed before it began; `null` otherwise, e.g. if there is no engine. */
   readonly loadEnd?: RunEnd | null;
 }
 

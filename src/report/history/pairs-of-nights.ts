@@ -13,7 +13,7 @@ interface PairsOfNight {
 export interface PairCoverageByNight {
   readonly total: number;
   readonly seen: number;
-  /** Nights, oldest first, that measured the same pairs of request properties as the last night. */
+  /** Nights that counted the same pairs as the newest night with a count, oldest first. Other nights are left out. */
   readonly nights: readonly PairsOfNight[];
   /** Flags or target-file lines that would make a run cover more pairs, as the last night's run reported them. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];

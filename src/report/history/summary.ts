@@ -132,7 +132,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
         `${findingName(each.finding)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
-/** Formats numbers of covered pairs of request properties: `423 on the last night, 612 of 2,355 in 7 nights`. */
+/** Formats numbers of covered property pairs: `423 on the last night (seed 7), 612 of 2,355 in 9 nights`. */
 export function formatPairs({ nights, seen, total }: PairCoverageByNight): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;
@@ -158,9 +158,6 @@ export function formatShare(was: number, is: number): string {
 const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): string =>
   `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
-const formatLatencyShift = (shift: ReportedLatencyShift): string =>
-  `load ${formatLoad(shift)}: ${formatMetricShift(shift)}`;
-
 /** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */
 export const groupByLoad = (
   changes: readonly ReportedLatencyShift[],
@@ -169,5 +166,5 @@ export const groupByLoad = (
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map((each) => `, ${formatMetricShift(each)}`);
   const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;
-  return `${formatLatencyShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
+  return `load ${formatLoad(first)}: ${formatMetricShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
 }

@@ -123,7 +123,7 @@ export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" |
     ? `finding-${encodeFragment(check)}`
     : `finding-${encodeFragment(check)}:${encodeFragment(instance)}`;
 
-/** Returns a URL fragment for each finding. Findings with the same check and instance get a number. */
+/** Returns a URL fragment for each finding. A second finding with the same check and instance gets the suffix `~2`. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(

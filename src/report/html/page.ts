@@ -6,7 +6,7 @@ import { escapeHtml, type Html } from "./markup.ts";
 interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets to add to the base style, because the page's Content-Security-Policy forbids style attributes. */
+  /** Style sheets that follow the base style. The page's Content-Security-Policy forbids style attributes. */
   readonly styles?: readonly string[];
   readonly script?: string;
   readonly feed?: string;

@@ -21,8 +21,8 @@ import {
 } from "./section.ts";
 
 /**
- * Coverage of one kind of message, e.g. of responses with status `200`. `needs` names the setup that would make the
- * target send such a message.
+ * Coverage of one kind of message, e.g. of responses with status `200` or of requests with an expired key. `needs`
+ * names the setup with which a run would observe such a message.
  */
 type CoverageCell = { readonly kind: string } & (
   | { readonly state: "checked"; readonly checked: number; readonly broken: number }
@@ -92,7 +92,7 @@ interface CoverageMatrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Whether `kind` is a status, e.g. `200`. Load runs also have `429 minute`, with the exhausted limit, and `all`. */
+/** Whether `kind` is a status: `200`; under load also `429 minute` (by the limit per minute) or `all` (any status). */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(restrictedOrInvalidKeyKinds));

@@ -38,7 +38,7 @@ interface BaselineResult {
 const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/** Compares findings with a baseline. An entry becomes stale when its check passes, unless the entry says `flaky`. */
+/** Compares findings with a baseline. An entry is stale if its check passes, unless it has expired or says `flaky`. */
 export function applyBaseline(
   findings: readonly ReportFinding[],
   baseline: Baseline,
@@ -67,7 +67,7 @@ export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
       reason: "Say why this fails, and who mends it.",
     }));
 
-/** Options that decide which findings fail a run. All report formats and the exit code use them. */
+/** Options that decide which findings fail a run. The exit code and formats such as JUnit and Markdown use them. */
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;

@@ -92,7 +92,7 @@ export const formatTrial = (load: TrialId): string => [load.scenario, tierText(l
 export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
   `${scenario} (${instances.join("; ")})`;
 
-/** Returns the instance of a load finding: tier and engine, such as `pro, k6`. */
+/** Formats tier and engine, which are the instance of a load finding: `pro, k6`. */
 export const formatTierAndEngine = (load: Pick<TrialId, "tier" | "engine">): string =>
   `${tierText(load)}, ${load.engine}`;
 

@@ -11,7 +11,7 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
-/** The verdict on a target. `partial` means: no `must` clause is broken, but at least one was not fully exercised. */
+/** Verdict on a target. `partial`: no must clause is broken, but one was not fully exercised or a load is invalid. */
 export type Verdict = (typeof verdicts)[number];
 
 const count = z.int().nonnegative();
@@ -245,6 +245,7 @@ export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
 const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
 
+/** Options of a run that its report repeats unchanged. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
@@ -267,7 +268,7 @@ export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 /** A report with its evidence. Secrets are redacted. Control characters are not escaped: each renderer must do so. */
 export interface ReportDocument {
   readonly report: Report;
-  /** Evidence of the run; `null` for a load report, and for a report whose evidence file is missing. */
+  /** Evidence of the run; `null` for a load report or a night, and if the evidence file is missing or was not read. */
   readonly evidence: Evidence | null;
   /** Load evidence by file name, as in `report.load.runs[].evidence`. Empty for a report without load. */
   readonly load: ReadonlyMap<string, LoadEvidence>;

@@ -42,17 +42,14 @@ interface StreamTimes {
 
 /** Minimum number of chunks of a lump, which is a stream whose chunks all arrive together at the end. */
 const minLumpChunks = 5;
-/** A stream counts as a lump (all chunks arrive together) only if it takes at least this long to the last chunk. */
+/** Minimum time from the request to the last chunk of a lump. In a faster stream, all chunks are close together. */
 const minLumpMs = 200;
-/**
- * A stream counts as a lump (all chunks arrive together) only if its chunks span at most this share of the time from
- * the request to the last chunk.
- */
+/** Maximum time between the first and the last chunk of a lump, as a share of the time from the request to the last. */
 const maxLumpShare = 0.05;
 /** A stream's rate is computed only if its chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;
 
-/** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */
+/** Measures the streaming quality of each agent, by streams that ended with `done`, have content and are not paced. */
 export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
   const streams = exchanges.flatMap((exchange) => streamTimesOf(exchange) ?? []);
   return [...Map.groupBy(streams, ({ agent }) => agent)]

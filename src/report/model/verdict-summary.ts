@@ -14,7 +14,7 @@ export const verdictName = ({ verdict, load }: Report): string =>
 
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs, trouble } = report;
-  if (verdict === "unreachable") return unreachableText(report);
+  if (verdict === "unreachable") return outsideProse(report.stopped ?? "", 600);
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
   const ofLoad = load !== undefined;
   const { requirements } = report.suite;
@@ -55,8 +55,6 @@ export const lostRequestTexts = ({ lost = 0 }: Pick<Report, "lost">): string[] =
 
 const targetAwayTexts = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
-
-const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
 
 function verdictBasis(report: Report): Text[] {
   const { findings, totals, verdict, unselected, stopped = "" } = report;

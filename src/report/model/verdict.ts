@@ -59,8 +59,8 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
 /**
- * Returns the must clauses that no check exercised, those in `unselected` included. A clause with untested pairs of
- * request properties counts as not exercised.
+ * Returns the must clauses that no check exercised: those in `unselected` included, exempt ones left out. A clause with
+ * untested pairs of request properties counts as not exercised.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
@@ -205,7 +205,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
 
 /**
  * Returns the exit code of a run, ignoring the failures in the baseline. Returns 1 if a check in the baseline now
- * passes, unless its entry says `flaky`.
+ * passes, unless its entry has expired or says `flaky`.
  */
 export function runExitCode(
   report: Report,

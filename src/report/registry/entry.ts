@@ -15,7 +15,7 @@ export interface RegistryEntry {
   /** Whether the signing key is in the vendor's key list. */
   readonly isSignedByVendor: boolean;
   readonly expires: string;
-  /** Version of a later statement that judges the same deployment nonconformant; `null` if there is none. */
+  /** Version of a later, nonconformant statement on the deployment, by no later requirement set; `null` if none. */
   readonly supersededBy: string | null;
   /** Version of the newest statement with the same deployment and kind; `null` if this statement is the newest. */
   readonly newer: string | null;

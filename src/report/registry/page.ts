@@ -24,14 +24,14 @@ import { dayOf } from "../../base/duration.ts";
 export const feedFileName = "feed.xml";
 
 /**
- * Marks a feed that the `registry` command wrote. The command replaces a non-empty folder only if the feed contains
- * this mark.
+ * Marks a feed that the `registry` command wrote. The command replaces a non-empty folder only if the folder's feed
+ * contains this mark.
  */
 export const feedGenerator = html`<generator>agent-hosting-conformance registry</generator>`;
 
 const maxEntries = 50;
 
-/** Renders the Atom feed (RFC 4287) of a registry, the newest run first. Without `url`, its links are relative. */
+/** Renders the Atom feed (RFC 4287) of the 50 newest runs of a registry. Its links are relative to `url`, if known. */
 export function renderRegistryFeed({ entries, url, now }: Registry): string {
   const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
   const [first] = newest;

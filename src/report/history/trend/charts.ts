@@ -25,7 +25,6 @@ interface LevelChange {
 
 /** Options of the search for lasting changes of latency. With a fixed seed, a history always gives the same page. */
 const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-const { minShare } = latencyGate;
 
 export function latencyCharts(nights: readonly Night[]): Html[] {
   return [...historiesByTrial(nights).values()]
@@ -44,7 +43,7 @@ function levelChangesOf(points: readonly LatencyPoint[]): LevelChange[] {
   return found.flatMap((at, place) => {
     const [from, to] = [found[place - 1] ?? 0, found[place + 1] ?? values.length];
     const [was, is] = [median(values.slice(from, at)), median(values.slice(at, to))];
-    const isLarge = Math.abs(Math.log(is / was)) >= Math.log(1 + minShare);
+    const isLarge = Math.abs(Math.log(is / was)) >= Math.log(1 + latencyGate.minShare);
     return isLarge ? [{ atMs: points[at]?.atMs ?? 0, was, is }] : [];
   });
 }
@@ -108,8 +107,8 @@ function formatReportedNight(nights: readonly Night[], load: TrialId): string {
 }
 
 /**
- * Returns each night's usual latency range: median ± 2 standard deviations of the nights before it. Nights before the
- * last lasting change of latency are left out.
+ * Returns each night's usual latency range: median ± 2 standard deviations of up to 42 nights before it. Leaves out
+ * nights before the last lasting change of latency. With fewer than five nights, there is no range.
  */
 function noiseBand(
   points: readonly LatencyPoint[],

@@ -88,8 +88,8 @@ function decodeHistogram({
     const histogram = decodeFromCompressedBase64(encoded, 32, false);
     if (histogram.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // The sorted latencies are cut into equal parts. The chart gets the median of each part, and the maximum of the
-    // last part, so that the longest latency is in the chart.
+    // Cuts the sorted latencies into equal parts, and draws the median of each part. The last part is drawn by its
+    // maximum instead, so that the chart shows the longest latency.
     const shareOfPart = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (share: number): number => histogram.getValueAtPercentile(share * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(shareOfPart(at))) };
@@ -108,7 +108,7 @@ function decodeHistogram({
 interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
-  /** The latencies to draw, in milliseconds. For a long load, a representative sample of at most 1,000 latencies. */
+  /** Latencies to draw, in ms. For a load, at most 1,000 quantiles; a few percentiles if its histogram is damaged. */
   readonly values: readonly number[];
 }
 

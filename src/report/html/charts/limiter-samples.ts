@@ -71,7 +71,7 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** The number of admitted requests in the rate-limit window, over the time of a run. */
+/** The number of admitted requests in the current rate-limit window, over time. */
 interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /** A point after each change. `x` is the target's time in ms, `y` the number of admitted requests in the window. */
@@ -81,6 +81,7 @@ interface WindowCounts {
   readonly max: number;
 }
 
+/** Counts by a rolling window, or by a fixed one if the rolling count exceeds the limit and the fixed one is lower. */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,

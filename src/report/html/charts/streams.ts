@@ -16,7 +16,7 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/** Draws the events of streams over time. Of an agent's streams that begin and end alike, only the first is drawn. */
+/** Draws up to eight streams, event by event. Of an agent's streams with the same first event and end, draws one. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;

@@ -83,7 +83,7 @@ function dataTable(name: string, { head, rows }: ChartTable): Html {
 
 const formatCell = (cell: string | number): string => sanitizeLine(String(cell), 120);
 
-/** The style sheet of charts, which must come after `baseStyle`. Dashes also tell lines apart, not only colours. */
+/** The style sheet of charts. It must come after `baseStyle`. */
 export const chartStyle = `
 :root { --tone-first: #0a57a4; --tone-second: #b4530a; --tone-third: #6a3fb5; --tone-fourth: #0f766e; --tone-good: #14663a; --tone-bad: #b01620;
   --tone-quiet: #6a7380; }

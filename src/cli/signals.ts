@@ -21,7 +21,7 @@ const sameSignalMs = 500;
 
 /**
  * Handles a signal such as SIGINT. The first signal aborts the running actions. If there are none, and no results are
- * being written, the signal ends the process. A second signal always ends the process.
+ * being written, the signal ends the process. A second signal ends it too, if more than 0.5 s later.
  */
 export function handleSignal(): void {
   const nowMs = performance.now();
@@ -46,8 +46,8 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Calls `write`, which writes a command's results, and resolves to the exit code. A first signal does not interrupt
- * the writing, but changes the exit code to 130.
+ * Calls `write`, which writes a command's results, and resolves to the exit code. A first signal during the
+ * writing does not interrupt it, but changes the exit code to 130.
  */
 export async function writeResults(write: () => number | Promise<number>): Promise<number> {
   state.isWriting = true;

@@ -8,7 +8,7 @@ import type { Exchange, SentRequest } from "./exchange.ts";
 export interface ClientCall {
   /**
    * `sentMs` is the time when the harness received the request's head. `endMs` is the time just before the harness
-   * wrote the response's last byte.
+   * wrote the response's last byte, or when the connection ended without it.
    */
   readonly exchange: Exchange;
   /**
@@ -16,7 +16,7 @@ export interface ClientCall {
    * none.
    */
   readonly trouble: string | null;
-  /** Time at which the client disconnected before the end of the response; `null` if the client stayed connected. */
+  /** Time at which the client disconnected before the end of the response; `null` if it did not. */
   readonly leftMs: number | null;
   readonly receivedUnixMs: number;
 }

@@ -147,8 +147,8 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the object in a response body that has at least one of the fields `known`: the body itself, its `data.result`
- * or its `data`. Returns the body if none of the three has such a field.
+ * Returns the object in a response body that has at least one of the fields `known`: the body itself (unless it is an
+ * envelope), its `data.result` or its `data`. Returns the body if none of the three has such a field.
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
@@ -157,7 +157,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns the content of a success envelope: `data.result`, or else `data`. Returns any other body unchanged. */
+/** Returns `data.result` or `data` of a success envelope, unless it is an array. Returns other bodies unchanged. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

@@ -107,8 +107,8 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor, which also removes encoded secrets, and any eight consecutive characters of a secret. Keeps such
- * parts if `isHarnessText` says that the harness's own texts contain them.
+ * Creates a redactor, which also removes encoded secrets, and any eight consecutive characters of a secret. It keeps
+ * eight characters that occur in the harness's own texts, as `isHarnessText` says.
  */
 export function redactorFor(
   secrets: readonly Secret[],

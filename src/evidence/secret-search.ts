@@ -192,6 +192,7 @@ interface WholeSecret {
   readonly mustBeWholeWord: boolean;
 }
 
+/** Secrets of 6 or 7 characters are also found inside words. Shorter ones would match parts of ordinary words. */
 const minPartLength = 6;
 
 /** Returns the secrets that {@link findGrams} cannot find, such as secrets with fewer than eight characters. */

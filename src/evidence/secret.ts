@@ -121,7 +121,7 @@ export interface SecretEncoding {
   readonly prefixLength: number;
 }
 
-/** Redaction searches for a shorter secret only as plain text. The secret's encodings would match unrelated texts. */
+/** Redaction searches for secrets shorter than this only as plain text: their encodings would match unrelated texts. */
 const minEncodedLength = 6;
 
 /** Returns the forms in which a text may contain a secret, such as reversed, hexadecimal and base64. */

@@ -32,13 +32,13 @@ export interface Gateway {
   readonly baseUrl: string;
   /** Forgets all calls, and starts to record the client's requests. `choose` decides which responses to change. */
   readonly begin: (choose: ChooseTrouble) => void;
-  /** Waits until no request is open. Resolves to the calls since `begin`, in the order in which they arrived. */
+  /** Waits until no request is open; closes connections after 2 s. Resolves to the calls since `begin`, by arrival. */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }
 
 const maxBodyBytes = 64 * 1024 * 1024;
-/** How long `finish` waits for open requests before it closes their connections. */
+/** Time for which `finish` waits for open requests before it closes their connections. */
 const maxFinishMs = 2000;
 
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {

@@ -21,8 +21,8 @@ export interface RelayedRequest {
 export type Relay = ReturnType<typeof openRelay>;
 
 /**
- * Headers that the relay does not forward: those of one connection (RFC 9110, 7.6.1), `Host`, `Expect` and
- * `Content-Length`.
+ * Headers that the relay does not forward: those of one connection (RFC 9110, 7.6.1), `Host` and `Content-Length`,
+ * which the next sender sets itself, and `Expect`, which undici refuses to send.
  */
 const unforwardedHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;

@@ -28,8 +28,8 @@ interface TroublePlanOptions {
 
 interface TroublePlan {
   /**
-   * Prepares the next run of the client, and returns its kind. Returns `null` if no error or unusual response is left
-   * that the client's requests can get.
+   * Prepares the next run of the client, and returns its kind: `legal` first, then `failing`. Returns `null` if nothing
+   * is left to inject, or the previous `failing` run sent no request that could get an error.
    */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
@@ -44,7 +44,7 @@ interface TroubleItem {
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** How long retries of a request get errors, in ms. Later retries get normal responses. Default: no time limit. */
+  /** Time in which retries of a request get errors, in ms. Later retries get normal responses. Default: no limit. */
   readonly lastsMs?: number;
   /**
    * If set, the item applies to every request of the run that `fits` accepts. Otherwise, the item applies to one
@@ -100,7 +100,7 @@ const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-
 
 /**
  * Restricts `fits` to GET requests, because many clients retry only GET. Returns `fits` unchanged if fewer than `min`
- * different GET requests of the first run (`known`) match.
+ * different GET requests in `known`, the successful requests of the first run, match.
  */
 function preferGet(
   known: readonly SentRequest[],
@@ -155,7 +155,7 @@ interface OngoingTrouble {
   nextStep: number;
 }
 
-/** Plans the responses that a client gets: unusual but legal responses in its first runs, errors in later runs. */
+/** Plans the runs after a client's first run: unusual but legal responses come first, errors in later runs. */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededRandom(options.seed);
   const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));

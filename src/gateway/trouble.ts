@@ -31,8 +31,8 @@ export interface StreamShape {
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
   /**
-   * How the stream ends. `all`: as the server ends it. `cut`: the connection closes early. `error`: an `error` event
-   * comes last. `after`: number of events before the cut or the `error` event.
+   * End of the stream. `all`: as the server ends it. `cut`: the response ends early. `error`: an `error` event comes
+   * last. `after`: number of events before the cut or the `error` event.
    */
   readonly ending:
     | { readonly kind: "all" }

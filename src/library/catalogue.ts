@@ -33,7 +33,7 @@ export interface BehaviourEntry {
   /** Heading of the section in the interface document that the fault or variant concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Ids of the clauses that the fault breaks; empty for a legal variant. */
+  /** Ids of the clauses that the fault breaks. A variant can only break clauses of the level `advisory`. */
   readonly breaks: readonly string[];
 }
 

@@ -12,8 +12,8 @@ export interface JudgeClientOptions {
   /** Seed of the random choice of requests that get injected errors. Default: 1. */
   readonly seed?: number;
   /**
-   * Whether a single wrong request makes a check fail. Default: `false`, because a client's tests may send wrong
-   * requests on purpose.
+   * Whether every wrong request breaks its clause. Default: `false`: most wrong requests are only noted, because a
+   * client's tests may send them on purpose.
    */
   readonly strictRequests?: boolean;
   /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */

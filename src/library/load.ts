@@ -41,8 +41,8 @@ export interface Loaded {
 
 /**
  * Sends load and judges the rate limits, as `conformance load` does.
- * @throws {UsageProblem} before anything is sent, if an option is invalid, or `isAgreed` is required and `false`
- * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface
+ * @throws {UsageProblem} before any load is sent, if an option is invalid, or `isAgreed` is required and `false`
+ * @throws {NothingToJudge} if the target could not be reached, is another API, or `signal` aborted before the load
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {
   const { folder = null, isAgreed = false, maxRequests, requirements, signal, ...choice } = options;

@@ -24,7 +24,7 @@ import { renderTerminal } from "../report/terminal/render-terminal.ts";
 import { safeLine, line, UsageError } from "../base/line.ts";
 import type { Judged } from "./judge.ts";
 
-/** Writes `report.json` and `evidence.json` into a folder. If writing fails, the folder stays as it was. */
+/** Writes `report.json` and `evidence.json` into a folder. Replaces old files only once both new files are written. */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   if (folder === "") throw new UsageError(line`The folder of a report has an empty name.`);
   makeFolder(resolve(folder));

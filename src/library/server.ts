@@ -45,7 +45,7 @@ export interface ReferenceServer extends AsyncDisposable {
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */
   now(): number;
-  /** Advances a virtual clock by at most ten years. Resolves when all timers that became due have run. */
+  /** Advances a virtual clock by at most ten years; rejects for other clocks. Resolves when all due timers have run. */
   advance(ms: number): Promise<void>;
   /** Creates a new API key. Without `traits`, the key never expires and has no restrictions. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;

@@ -29,7 +29,7 @@ export interface PlainTarget {
 /** The content of a target file. An environment variable replaces `${NAME}` in a string. */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
-/** The embedded reference server with a virtual clock. The harness starts it for the run, and stops it afterwards. */
+/** The embedded reference server, whose clock the harness controls. The harness starts and stops this server. */
 export interface EmbeddedTarget {
   readonly embedded: true;
   readonly faults?: readonly string[];

@@ -41,7 +41,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
   // Without `--engine`, k6 and autocannon take turns if the user names no scenario. A scenario that the user names uses
-  // the first engine in its own list.
+  // the first installed engine of its own list.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,

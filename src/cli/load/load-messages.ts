@@ -10,9 +10,9 @@ import type { Estimate } from "../../load/trials.ts";
 
 const maxListed = 40;
 
-export function formatLoadPreview(outlook: LoadPreview): string {
-  const left = outlook.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
-  return [trialsText(outlook), ...left].join("");
+export function formatLoadPreview(preview: LoadPreview): string {
+  const left = preview.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
+  return [trialsText(preview), ...left].join("");
 }
 
 function trialsText({ baseUrl, keys, estimates, restSeconds }: LoadPreview): string {

@@ -78,11 +78,11 @@ function stageLines(rows: readonly PlanRow[], title: string, width: number, pain
   if (rows.length === 0) return [];
   return [
     paint.bold(title),
-    ...rows.flatMap((row) => formatLabelled(`${String(row.requests).padStart(5)}  `, textOf(row), width, paint.bold)),
+    ...rows.flatMap((row) => formatLabelled(`${String(row.requests).padStart(5)}  `, rowText(row), width, paint.bold)),
   ];
 }
 
-function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks }: PlanRow): string {
+function rowText({ probe, tier, keys: [, ...others], waitSeconds, creates, checks }: PlanRow): string {
   const creations = creationsText(creates);
   const facts = [
     ...(others.length === 0 ? [] : [`also with the key ${others.join(", ")}`]),
@@ -202,7 +202,7 @@ function totalLines(
     ...(bounds.maxExecutions !== null && executions > bounds.maxExecutions
       ? [`More than --max-executions ${bounds.maxExecutions} allows: later requests are skipped.`]
       : []),
-    ...(shortOfTime === null ? [] : [shortText(shortOfTime, bounds.maxWaitMs)]),
+    ...(shortOfTime === null ? [] : [shortOfTimeText(shortOfTime, bounds.maxWaitMs)]),
     ...(target.movesClock
       ? []
       : ["Waits, and what is skipped for them, are an estimate: the target's answers decide."]),
@@ -214,7 +214,7 @@ function totalLines(
   ];
 }
 
-function shortText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: number): string {
+function shortOfTimeText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: number): string {
   const allowed = `--max-wait allows ${formatDuration(maxWaitMs)}, which leaves ${formatCount(checks.length, "check")} without the time for some tier or altogether`;
   const enough =
     enoughMinutes === null ? "a day would not be enough for these" : `--max-wait ${enoughMinutes}m is enough for these`;

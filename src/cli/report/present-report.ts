@@ -86,7 +86,7 @@ interface PresentOptions extends WriteOptions {
   readonly reproduction?: ReproductionOptions;
   readonly hint?: string;
   readonly notes?: readonly string[];
-  /** Whether to write a step summary and annotations for a CI system. Default: `false`. */
+  /** Whether to write a step summary and annotations for GitHub Actions. Default: `false`. */
   readonly reportsToCi?: boolean;
 }
 

@@ -95,7 +95,7 @@ function readBaseline(path: string): Baseline {
 }
 
 /**
- * Reads the flags for a signed statement. Removes the signing key from the environment, which child processes inherit.
+ * Reads how to sign a statement; `null`: unsigned. Removes the key from the environment, which child processes inherit.
  */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,

@@ -76,7 +76,7 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/** Returns the items that match a pattern of `only`. Throws if none matches, so that a typo cannot pass as success. */
+/** Returns the items that match a pattern of `only`; all if `only` is empty. Throws if none match, as after a typo. */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);
@@ -86,8 +86,8 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
 }
 
 /**
- * Runs the suites against a server with each fault or variant. With a fault, exactly the clauses in the fault's
- * `breaks` must fail. With a variant, none must fail.
+ * Runs the suites against a server with each fault or variant. The clauses in its `breaks` must turn red, those in
+ * `mayAlsoBreak` may, and all others must not. Red is a failure, a warning or a note.
  */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
@@ -196,20 +196,19 @@ async function testMutants({ verbose = false, sample: given, seed }: SelftestFla
 
 function mutantsText(summary: MutantSummary, seconds: number, isVerbose: boolean): string {
   const { wrong, legal, fates, unexplained, sideEffects, needless } = summary;
-  const number = formatNumber;
   return [
     ...summary.groups.filter(({ reason }) => isVerbose || reason === null).flatMap(mutantLines),
     "",
-    `${formatCount(wrong + legal, "mutant")} in ${seconds.toFixed(1)} s: ${number(wrong)} wrong, ${number(legal)} legal`,
-    `  wrong   ${number(fates.killed)} found by their own clause, ${number(fates["killed elsewhere"])} only by another, ${number(fates.survived)} by none`,
-    `  legal   ${number(fates.unchanged)} changed no outcome, ${number(fates.changed)} did`,
-    `  of ${number(sideEffects.judged)} judged by every check, ${number(sideEffects.alsoRed)} also turned red a clause that does not cover them`,
+    `${formatCount(wrong + legal, "mutant")} in ${seconds.toFixed(1)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
+    `  wrong   ${formatNumber(fates.killed)} found by their own clause, ${formatNumber(fates["killed elsewhere"])} only by another, ${formatNumber(fates.survived)} by none`,
+    `  legal   ${formatNumber(fates.unchanged)} changed no outcome, ${formatNumber(fates.changed)} did`,
+    `  of ${formatNumber(sideEffects.judged)} judged by every check, ${formatNumber(sideEffects.alsoRed)} also turned red a clause that does not cover them`,
     ...(isVerbose ? Object.entries(sideEffects.clauses).map(([name, count]) => `          ${name}: ${count}`) : []),
     ...(fates.crashed === 0 ? [] : [`  ${formatCount(fates.crashed, "mutant")} crashed a check`]),
     ...needless.map((row) => `not needed in docs/trust.md, because nothing survives this way: ${row}`),
     unexplained === 0
       ? "every mutant as expected, or known with its reason (docs/trust.md)"
-      : `${number(unexplained)} without a reason in docs/trust.md`,
+      : `${formatNumber(unexplained)} without a reason in docs/trust.md`,
     "",
   ].join("\n");
 }
@@ -252,7 +251,7 @@ async function testWire({
   };
 }
 
-/** Maximum number of failed checks that the output shows for one server, without `--verbose`. */
+/** Maximum number of failed checks that the output shows for one server, without `--verbose` and `--mutant`. */
 const maxReported = 3;
 
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {

@@ -82,7 +82,7 @@ export function readCount(text: string, flag: string, min = 1): number {
   throw new UsageError(line`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
 }
 
-export function readWord<Word extends string>(
+export function readChoice<Word extends string>(
   text: string | undefined,
   flag: string,
   words: readonly Word[],

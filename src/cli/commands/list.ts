@@ -12,7 +12,7 @@ import {
 } from "../../spec/clause.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { printResult, withSteps } from "../command.ts";
-import { type FlagsOf, readRequirements, readWord, withOptions } from "../options.ts";
+import { type FlagsOf, readRequirements, readChoice, withOptions } from "../options.ts";
 
 const listOptions = {
   "--level <level>": "only clauses of this level: must, should, advisory, gap, policy",
@@ -30,8 +30,8 @@ export const listCommand = (): Command =>
     ),
     {
       prepare: ({ level, party, requirements = latestRequirements, json }: FlagsOf<typeof listOptions>) => ({
-        level: readWord(level, "--level", levels),
-        party: readWord(party, "--party", parties),
+        level: readChoice(level, "--level", levels),
+        party: readChoice(party, "--party", parties),
         set: readRequirements({ requirements }),
         isJson: json === true,
       }),

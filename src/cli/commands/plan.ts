@@ -8,7 +8,7 @@ import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { redactSecrets } from "../errors.ts";
-import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
+import { toFormattedPlan, planJson, planText } from "../plan/plan-text.ts";
 import { failedOption, readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { readTarget, type TargetFlags, targetOptions } from "../target-flags.ts";
@@ -50,7 +50,7 @@ export const planCommand = (): Command =>
           return exitCodes.nothingExercised;
         }
         const { style, write } = terminalOf(process.stdout);
-        const formatted = formatQuestions(plan);
+        const formatted = toFormattedPlan(plan);
         if (isJson) process.stdout.write(`${sanitizeJson(planJson(formatted))}\n`);
         else write(planText(formatted, style));
         return exitCodes.fine;

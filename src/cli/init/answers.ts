@@ -21,7 +21,7 @@ import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import type { EnvironmentVariables } from "../../target/network-settings.ts";
 import { checkedKey } from "../../target/target-file.ts";
-import { type FlagsOf, readWord } from "../options.ts";
+import { type FlagsOf, readChoice } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions, targetOptions } from "../target-flags.ts";
 import type { Prompter } from "./dialog.ts";
 
@@ -142,7 +142,7 @@ export function assertInitFlags(flags: InitFlags): void {
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageError(line`--name is empty; give the target a name.`);
-  readWord(tier, "--tier", publishedTierNames);
+  readChoice(tier, "--tier", publishedTierNames);
   if (out !== undefined) readOut(out, flags.force === true);
   for (const path of [flags.batchPath, flags.operationPath]) if (path !== undefined) readPath(path);
 }

@@ -4,7 +4,7 @@ import { line, UsageError } from "../../base/line.ts";
 import type { EngineName } from "../../load/scenarios.ts";
 import { type LoadTrial, trialName } from "../../load/trials.ts";
 import { tierNames } from "../../spec/tiers.ts";
-import { type FlagsOf, readCount, readRequirements, readWord, requirementsOption } from "../options.ts";
+import { type FlagsOf, readCount, readRequirements, readChoice, requirementsOption } from "../options.ts";
 import { failureOptions, type FormatFlags } from "../report/report-flags.ts";
 import { faultAndVariantOptions, type TargetFlags, targetOptions } from "../target-flags.ts";
 
@@ -47,7 +47,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
     scenarios: flags.all === true ? "all" : names,
     engine: onlyK6.length > 0 ? "k6" : (named ?? defaultEngine),
     segments,
-    tier: readWord(flags.tier, "--tier", tierNames),
+    tier: readChoice(flags.tier, "--tier", tierNames),
     requirements: readRequirements(flags),
     maxRequests:
       flags.maxRequests === undefined ? Number.POSITIVE_INFINITY : readCount(flags.maxRequests, "--max-requests"),

@@ -225,7 +225,7 @@ export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }
 
-export const formatQuestions = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
+export const toFormattedPlan = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
 
 /** Names of stages in the output of `plan --json`. The names must never change, because programs read them. */
 const publishedStages: Readonly<Record<Stage, string>> = {

@@ -5,10 +5,10 @@ import type { Timers } from "../../run/time/run-clock.ts";
 import { recovery } from "../../../scenarios/recovery.ts";
 import {
   followRealTime,
-  isStandingClock,
+  testIfClockStandsStill,
   serverTimeReader,
   type ServerTimes,
-  withRepeatedAdvance,
+  withRetriedAdvance,
 } from "./trial-clock.ts";
 import { openTargetEnvironment } from "./trial-environment.ts";
 import { clockOverHttp, ControlCallFailed } from "../../target/control-calls.ts";
@@ -53,7 +53,7 @@ describe("a test clock", () => {
   ])("%s: whether it has to be moved: %s", async (_, expected, show) => {
     const { timers, clock, realMs, advancedMs } = simulate();
     const read = () => Promise.resolve(show(realMs() / 1000 + 0.9, advancedMs() / 1000));
-    expect(await isStandingClock({ clock, read, timers })).toBe(expected);
+    expect(await testIfClockStandsStill({ clock, read, timers })).toBe(expected);
   });
 
   it("is moved by the real time that passes", async () => {
@@ -134,7 +134,7 @@ function simulateFailures(failures: number, error: Error) {
       nowMs += ms;
     },
   };
-  return { advance: () => withRepeatedAdvance(clock, timers).advance(1000), calls: () => calls };
+  return { advance: () => withRetriedAdvance(clock, timers).advance(1000), calls: () => calls };
 }
 
 const temporary = new ControlCallFailed("answered 502", { isTemporary: true });

@@ -33,7 +33,11 @@ interface ClockObservation {
 }
 
 /** Whether a test clock stands still until the harness advances it. Tests this by advancing the clock. */
-export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
+export async function testIfClockStandsStill({
+  clock,
+  read,
+  timers = machineTimers,
+}: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
   await pause(observationMs);
@@ -112,7 +116,7 @@ const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /** Returns a test clock that retries a failed advance. Use only between trials: a retry may advance the clock twice. */
-export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
+export const withRetriedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
   advance: async (ms) => {
     for (const untilMs = timers.now() + retryForMs; ; await timers.sleep(retryPauseMs, AbortSignal.any([]))) {
@@ -150,13 +154,13 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
  * `keepInStep` makes the clock follow real time; it returns `null` if the clock moves by itself.
  */
 export function controlTrialClock(target: Target, clock: ClockControl) {
-  const betweenTrials = withRepeatedAdvance(clock);
+  const betweenTrials = withRetriedAdvance(clock);
   let standing: Promise<boolean> | null = null;
   return {
     betweenTrials,
     beginMinute: () => betweenTrials.advance(minuteOverMs),
     keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
-      standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
+      standing ??= testIfClockStandsStill({ clock: betweenTrials, read: serverTimeReader(target, main) });
       return (await standing) ? followRealTime(clock) : null;
     },
   };

@@ -55,7 +55,7 @@ export function planRowOf(
   };
 }
 
-export function mainKeyOfProbe(
+export function firstKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
 ): TargetKey {
@@ -70,7 +70,7 @@ function keyNames(
 ): PlanRow["keys"] {
   const [, ...others] = probe.per === "target" ? (probe.keys?.(parts.target) ?? []) : [];
   const needed = probe.needs.flatMap((need) => keyNamesForNeed(need, parts.target));
-  return [tested?.key.name ?? mainKeyOfProbe(probe, parts).name, ...others.map(({ name }) => name), ...needed];
+  return [tested?.key.name ?? firstKeyOfProbe(probe, parts).name, ...others.map(({ name }) => name), ...needed];
 }
 
 function keyNamesForNeed(need: Need, target: Target): string[] {

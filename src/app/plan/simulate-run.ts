@@ -13,7 +13,7 @@ import { startPacer } from "../../run/send/pacer.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { mainKeyOfProbe } from "./plan-rows.ts";
+import { firstKeyOfProbe } from "./plan-rows.ts";
 
 export interface SimulatedRun {
   readonly unaffordable: ReadonlySet<PlannedProbe>;
@@ -91,7 +91,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
       const requests = requestsOf(probe, null, target);
-      const key = mainKeyOfProbe(probe, { target, main });
+      const key = firstKeyOfProbe(probe, { target, main });
       for (let sent = 0; sent < requests; sent++) await send(key);
     };
     await (probe.mayDropRequests ? untilOutOfTime(sendAll) : sendAll());

@@ -16,7 +16,7 @@ import { renderStatementPage } from "../../report/statement/page.ts";
 import { readReportDocument } from "../report-folder/saved-report.ts";
 import { followLinks, temporaryName } from "../../base/files/output-folders.ts";
 
-export interface BuildOptions extends RegistryVerifyOptions {
+export interface RegistryBuildOptions extends RegistryVerifyOptions {
   readonly registry: string;
   readonly site: string;
   readonly url: string | null;
@@ -26,7 +26,7 @@ export type BuiltRegistry =
   | { readonly kind: "built"; readonly registry: Registry }
   | { readonly kind: "broken"; readonly problems: readonly RegistryProblem[] };
 
-export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistry> {
+export async function buildRegistry(options: RegistryBuildOptions): Promise<BuiltRegistry> {
   const found = findStatements(options.registry);
   const verified = await Promise.all(found.vendors.map((vendor) => verifyStatements(vendor, options)));
   const problems = [...found.problems, ...verified.flatMap((each) => each.problems)];

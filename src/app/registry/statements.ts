@@ -8,7 +8,7 @@ import { sha256Of } from "../../report/statement/statement.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { readKeys, type Seal } from "../verify/read-inputs.ts";
 import type { PossibleMessages } from "../verify/compare-with-report.ts";
-import { isSameDeployment, supersedingStatements, verifyStatement } from "../verify/verify-statement.ts";
+import { isSameDeployment, supersessionProblems, verifyStatement } from "../verify/verify-statement.ts";
 import { dayOf } from "../../base/duration.ts";
 import { join, relative } from "node:path";
 
@@ -216,7 +216,7 @@ function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[
     const later = sorted.filter((other) => finishedMs(other) > finishedMs({ entry }));
     const superseding = later.find(({ entry: { version: file, statement } }) => {
       const known = [{ file, statement, isTrusted: true }];
-      return supersedingStatements(entry.statement, known).length > 0;
+      return supersessionProblems(entry.statement, known).length > 0;
     });
     const newer = later.find((other) => isSameSubject(other.entry.statement, entry.statement));
     const versionOf = (other: VerifiedStatement | undefined): string | null => other?.entry.version ?? null;

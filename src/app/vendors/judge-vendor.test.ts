@@ -77,21 +77,21 @@ describe("vendors that are judged at the same time", () => {
 });
 
 describe("the exit code of several vendors", () => {
-  const fine = { vendor: sampleVendor("fine", [sampleFinding()]), target: null, isHarness: false, noLoad: null };
+  const fine = { vendor: sampleVendor("fine", [sampleFinding()]), target: null, isHarnessError: false, noLoad: null };
   const broken = {
     vendor: sampleVendor("broken", [sampleFinding({ outcome: "fail" })]),
     target: null,
-    isHarness: false,
+    isHarnessError: false,
     noLoad: null,
   };
   const down = {
     vendor: { kind: "unjudged", name: "down", baseUrl: null, reason: "" },
     target: null,
-    isHarness: false,
+    isHarnessError: false,
     noLoad: null,
   } as const;
   const unloaded = { ...fine, noLoad: { kind: "nothing to load", sentence: "No answer." } } as const;
-  const harness = { ...down, isHarness: true };
+  const harness = { ...down, isHarnessError: true };
 
   it.each([
     ["all fine", [fine, fine], 0],

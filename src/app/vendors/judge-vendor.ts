@@ -65,7 +65,7 @@ export interface JudgedVendor {
   readonly vendor: Vendor;
   readonly target: Target | null;
   /** Whether an error of the harness, not of the target, prevented the verdict. */
-  readonly isHarness: boolean;
+  readonly isHarnessError: boolean;
   readonly noLoad: NotSentReason | null;
 }
 
@@ -76,24 +76,24 @@ async function judgeVendor(
   folder: string,
   say: PrintLine,
 ): Promise<JudgedVendor> {
-  const judged = (vendor: Vendor): JudgedVendor => ({ vendor, target, isHarness: false, noLoad: null });
+  const judged = (vendor: Vendor): JudgedVendor => ({ vendor, target, isHarnessError: false, noLoad: null });
   try {
     if (named.kind === "report") return judged(readSavedVendor(named, judging.requirements));
     if (target === null) throw new Error("the target was not read");
     return judged(await runVendor(named, target, judging, folder, say));
   } catch (error) {
-    const isHarness = !(error instanceof UsageError);
+    const isHarnessError = !(error instanceof UsageError);
     const text = messageOf(error);
-    const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
+    const reason = isHarnessError ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
-    return { ...failedVendor(named, target, reason), isHarness };
+    return { ...failedVendor(named, target, reason), isHarnessError };
   }
 }
 
 const failedVendor = ({ name }: ListedVendor, target: Target | null, reason: string): JudgedVendor => ({
   vendor: unjudgedVendor(name, target, reason),
   target: null,
-  isHarness: false,
+  isHarnessError: false,
   noLoad: null,
 });
 

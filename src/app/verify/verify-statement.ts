@@ -62,7 +62,7 @@ export async function verifyStatement(options: VerifyOptions): Promise<Verificat
     mismatches: [
       ...signature.mismatches,
       ...ownMismatches(published, now),
-      ...supersedingStatements(statement, others),
+      ...supersessionProblems(statement, others),
       ...compared.mismatches,
     ],
     rules:
@@ -131,7 +131,7 @@ interface KnownStatement {
 }
 
 /** Returns a problem for each newer nonconformant statement about the same deployment, and for each untrusted statement. */
-export function supersedingStatements(statement: Statement, known: readonly KnownStatement[]): string[] {
+export function supersessionProblems(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);
     if (!isTrusted)

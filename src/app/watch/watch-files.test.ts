@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { WatchedDeliveries } from "../../suites/deliveries/retry-evidence.ts";
 import { sampleDelivery } from "../../report/testing/sample.ts";
 import {
-  accumulateWatch,
+  createWatchAccumulator,
   type JournalLine,
   openJournal,
   readJournal,
@@ -56,14 +56,14 @@ describe("a journal", () => {
 
 describe("what a journal tells", () => {
   const told = (lines: readonly JournalLine[], untilMs: number, isListening = true): WatchedDeliveries => {
-    const telling = accumulateWatch(1000, []);
+    const telling = createWatchAccumulator(1000, []);
     for (const line of lines) telling.add(line);
     return telling.upTo(untilMs, isListening);
   };
 
   it("is the last word on each delivery, and those of the run", () => {
     const other = sampleDelivery("d0", { receivedMs: 10 });
-    const telling = accumulateWatch(1000, [other]);
+    const telling = createWatchAccumulator(1000, [other]);
     for (const line of [{ began: 1100 }, { delivery }, { delivery: left }]) telling.add(line);
     expect(telling.upTo(5000, true).deliveries).toEqual([other, left]);
   });

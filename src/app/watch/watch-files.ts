@@ -150,7 +150,7 @@ export const heartbeatIntervalMs = 5000;
 /** Maximum time between two lines of the journal. A longer time counts as unwatched: the machine may have slept. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
-export function accumulateWatch(sinceMs: number, received: readonly Delivery[]) {
+export function createWatchAccumulator(sinceMs: number, received: readonly Delivery[]) {
   const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
   let lastLineMs = sinceMs;

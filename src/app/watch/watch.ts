@@ -14,7 +14,7 @@ import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import {
-  accumulateWatch,
+  createWatchAccumulator,
   deleteWatchFiles,
   heartbeatIntervalMs,
   type Journal,
@@ -73,7 +73,7 @@ const machineTimers: WatchTimers = {
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
-  const accumulator = accumulateWatch(state.sinceMs, options.evidence.deliveries);
+  const accumulator = createWatchAccumulator(state.sinceMs, options.evidence.deliveries);
   for (const entry of readJournal(folder)) accumulator.add(entry);
   const stateNow = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
     const watched = accumulator.upTo(now(), isListening);

@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import {
   buildRegistry,
-  type BuildOptions,
+  type RegistryBuildOptions,
   type BuiltRegistry,
   isReplaceable,
 } from "../../app/registry/build-registry.ts";
@@ -50,7 +50,7 @@ export const registryCommand = (): Command =>
     { prepare, act: buildRegistry, present },
   );
 
-function prepare(registry: string, { out, url }: FlagsOf<typeof registryOptions>): BuildOptions {
+function prepare(registry: string, { out, url }: FlagsOf<typeof registryOptions>): RegistryBuildOptions {
   if (out === "") throw new UsageError(line`--out is empty. Give a folder.`);
   const site = resolve(out);
   if (isWithin(site, resolve(registry)) || isWithin(resolve(registry), site))
@@ -76,7 +76,7 @@ function readUrl(text: string): string {
   return url.href.endsWith("/") ? url.href : `${url.href}/`;
 }
 
-function present(built: BuiltRegistry, { site }: BuildOptions): number {
+function present(built: BuiltRegistry, { site }: RegistryBuildOptions): number {
   const { write } = terminalOf(process.stdout);
   if (built.kind === "broken") {
     const { problems } = built;

@@ -186,8 +186,8 @@ function present(
 export const vendorsExitCode = (judged: readonly JudgedVendor[], isInterrupted: boolean): number =>
   isInterrupted ? exitCodes.interrupted : decisiveExitCode(judged.flatMap(exitCodesOf));
 
-function exitCodesOf({ vendor, isHarness, noLoad }: JudgedVendor): number[] {
-  if (vendor.kind === "unjudged") return [isHarness ? exitCodes.harnessFailed : exitCodes.nothingExercised];
+function exitCodesOf({ vendor, isHarnessError, noLoad }: JudgedVendor): number[] {
+  if (vendor.kind === "unjudged") return [isHarnessError ? exitCodes.harnessFailed : exitCodes.nothingExercised];
   const { document, load } = vendor;
   const own = runExitCode(document.report);
   const ofLoad = noLoad === null ? null : notSentExitCode(noLoad);

@@ -80,7 +80,8 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
       (sections.has(section) && needed.some(({ stage }) => stage !== "review"));
     return isOwn && needed.every(({ name }) => planned.has(name));
   };
-  // Checks of later requirement sets are selected, so that the report shows which of them were not exercised.
+  // Whether a check was added after the report's requirement set. Such checks are selected, so that the report shows
+  // which were not exercised. In a report without `selection`, an empty `unselected` means that all were selected.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -8,6 +8,6 @@ import { isRequirementSet, newestRequirements, type RequirementSet, requirementS
 export function parseRequirements(given: unknown, option: string): RequirementSet {
   if (given === undefined) return newestRequirements;
   if (typeof given === "string" && isRequirementSet(given)) return given;
-  const shown = typeof given === "string" ? JSON.stringify(given) : typeof given;
-  throw new UsageError(line`${option} is ${shown}, which is no requirement set. Known: ${requirementSets.join(", ")}.`);
+  const text = typeof given === "string" ? JSON.stringify(given) : typeof given;
+  throw new UsageError(line`${option} is ${text}, which is no requirement set. Known: ${requirementSets.join(", ")}.`);
 }

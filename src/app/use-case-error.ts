@@ -18,7 +18,7 @@ export type UseCaseProblem =
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
   | { readonly kind: "rewritten statement"; readonly file: string };
 
-/** The error for a use case that cannot start. The use case itself has sent no request. */
+/** The error for a use case that cannot start. It has sent the target no request. */
 export class UseCaseError extends Error {
   override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;

@@ -18,7 +18,7 @@ const testAdvanceMs = 5000;
 /** Minimum difference between two server times that counts as a movement of the server's clock. */
 const minChangeSeconds = 0.5;
 
-/** The server's time, in Unix seconds, as the headers of one response show it. `null`: the headers are missing. */
+/** The server's time, in Unix seconds, as the headers of a response show it. `null`: no such header, or no response. */
 export interface ServerTimes {
   /** The time by the rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
@@ -26,18 +26,14 @@ export interface ServerTimes {
   readonly date: number | null;
 }
 
-interface ClockObservation {
+interface ClockTest {
   readonly clock: ClockControl;
   readonly read: () => Promise<ServerTimes>;
   readonly timers?: Timers;
 }
 
-/** Whether a test clock stands still until the harness advances it. Tests this by advancing the clock. */
-export async function testIfClockStandsStill({
-  clock,
-  read,
-  timers = machineTimers,
-}: ClockObservation): Promise<boolean> {
+/** Tests whether a time in the headers stands still for 3 s, and then follows an advance of the test clock by 5 s. */
+export async function testIfClockStandsStill({ clock, read, timers = machineTimers }: ClockTest): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
   await pause(observationMs);
@@ -56,7 +52,7 @@ function hasChanged(from: number | null, to: number | null): boolean | null {
 
 /** Returns a function that sends a health request and reads the server's time from the response's headers. */
 export const serverTimeReader =
-  (target: Target, key: TargetKey): ClockObservation["read"] =>
+  (target: Target, key: TargetKey): ClockTest["read"] =>
   async () => {
     const { answer } = await requestHealth(target, key);
     if (answer.kind === "unanswered") return { limits: null, date: null };
@@ -115,7 +111,7 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
-/** Returns a test clock that retries a failed advance. Use only between trials: a retry may advance the clock twice. */
+/** Returns a clock that retries an advance after a temporary failure. Use only between trials: it may advance twice. */
 export const withRetriedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
   advance: async (ms) => {
@@ -130,7 +126,7 @@ export const withRetriedAdvance = (clock: ClockControl, timers: Timers = machine
   },
 });
 
-/** Requests an agent's health to read the rate-limit headers. Health requests do not count against rate limits. */
+/** Sends a health request for the answering agent, to read the rate-limit headers. No limit counts health requests. */
 export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {
@@ -151,7 +147,7 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
 
 /**
  * Returns the functions with which load trials control a test clock. `beginMinute` starts a new minute window.
- * `keepInStep` makes the clock follow real time; it returns `null` if the clock moves by itself.
+ * `keepInStep` makes the clock follow real time. It returns `null` if no header shows that the clock stands still.
  */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRetriedAdvance(clock);

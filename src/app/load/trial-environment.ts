@@ -113,7 +113,7 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
-  /** Whether a lag of the test clock behind real time is ignored, as in trials with webhooks. */
+  /** Whether a lag of the test clock behind real time is no disturbance, as in trials with webhooks. */
   readonly mayLag: boolean;
 }
 
@@ -162,7 +162,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns the limits and up to two keys of each tier. A tier that the interface does not define counts as `enterprise`. */
+/** Returns up to two keys of each tier whose limits are known. A tier of the target's own counts as `enterprise`. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -172,7 +172,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
   });
 }
 
-/** Prepares the user's target for load trials. A trial starts a minute after the last use of its keys. */
+/** Prepares the user's target for load trials. A trial starts a minute of target time after the last use of its keys. */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): ClosableEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);

@@ -29,7 +29,7 @@ export const newNightId = (started: Date): string => `${timeInName(started)}-${r
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/** Reads the history of nightly runs. Runs that begin more than a day after `nowMs` count as damaged. */
+/** Reads the history of nightly runs. `damaged` lists unusable files, e.g. one whose run begins over a day after `nowMs`. */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));

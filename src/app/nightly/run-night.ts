@@ -160,7 +160,10 @@ export interface NightEvents {
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of one nightly job: a run, then load. `maxRequests` limits both together. With `readOnly`, no load is sent. */
+/**
+ * Options of one nightly job: a run, then load. `maxRequests` limits both together, but repeated trials may send as many
+ * requests again. With `readOnly`, no load is sent.
+ */
 export interface RunNightOptions extends RunScope {
   readonly history: string;
   readonly target: Target | null;

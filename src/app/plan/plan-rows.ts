@@ -118,7 +118,7 @@ export interface KeyRow {
   /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Maximum time in seconds that the run waits while it uses this key. Zero if the target has a test clock. */
+  /** Estimated time in seconds that this key waits: for its minute limit, and in its probes. Zero with a test clock. */
   readonly waitSeconds: number;
 }
 

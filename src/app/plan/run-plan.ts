@@ -133,15 +133,11 @@ export interface RunPlan {
 
 export interface ChecksShortOfTime {
   readonly checks: readonly string[];
-  /** The smallest `--max-wait`, in minutes, that lets every check run. `null` if even a day is not enough. */
+  /** A `--max-wait`, in minutes, that leaves every check enough time. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
 }
 
-interface PlanOptions extends RunScope {
-  readonly target: Target;
-}
-
-export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
+export async function planRun(options: RunScope & { readonly target: Target }): Promise<RunPlan | null> {
   const {
     target: named,
     suites: selected,
@@ -153,7 +149,6 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     coverageSeed,
     ...bounds
   } = options;
-  const { maxWaitMs } = bounds;
   const target = withAgentPlaceholders(named);
   const suites = suitesFor(selected, target);
   const main = mainKey(target);
@@ -163,7 +158,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const checks = checksByProbe(suites);
   const look = plannedDiscovery(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
-  const parts = { target, main, discoveryRequests: look.requests, maxWaitMs };
+  const parts = { target, main, discoveryRequests: look.requests, maxWaitMs: bounds.maxWaitMs };
   const run = target.clock === null ? await simulateRun(tried, parts) : simulatedRunWithTestClock;
   const { isSkipped, skipped } = groupSkippedChecks(planned, checks, {
     target,

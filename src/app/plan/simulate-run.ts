@@ -143,7 +143,7 @@ const simulatedSample = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the smallest `--max-wait`, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
+/** Finds a `--max-wait`, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
 export async function findSufficientWaitMinutes(
   planned: readonly PlannedProbe[],
   parts: SimulationOptions,
@@ -160,8 +160,8 @@ export async function findSufficientWaitMinutes(
 
 const maxSearchedMinutes = 24 * 60;
 /**
- * The search starts this many minutes below the total wait of a simulation with a day's `--max-wait`. That simulation
- * includes optional waits, so its total can exceed the smallest sufficient wait.
+ * The search starts this many minutes below the total wait of a run that may wait a day. That total includes optional
+ * waits, so less can suffice. The search tries no fewer minutes than its start, even if they would suffice.
  */
 const searchMarginMinutes = 2;
 

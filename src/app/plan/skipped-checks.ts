@@ -73,9 +73,7 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 
 export type OpenQuestion =
   | { readonly kind: "which agent" }
-  /**
-   * The tier of the key is not known yet. Until a response shows the tier, the run stays below the free tier's limits.
-   */
+  /** Until a response shows the key's tier, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   | { readonly kind: "retries" }

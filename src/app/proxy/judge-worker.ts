@@ -13,7 +13,7 @@ export interface JudgeWorkerData extends Omit<TrafficJudgeOptions, "messages" | 
 
 /**
  * A message from the proxy to the judging thread. `skipped`: number of exchanges that the proxy did not send to the
- * thread, because too many exchanges were waiting.
+ * thread, because too many exchanges or bytes were waiting.
  */
 export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
@@ -25,7 +25,7 @@ export type MessageFromJudge =
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
   | { readonly kind: "finished"; readonly reports: ProxyReports };
 
-/** Process priority of the thread that judges, from -20 (highest) to 19 (lowest). */
+/** Scheduling priority of this thread, from -20 (highest) to 19 (lowest): low, so that forwarding requests goes first. */
 const judgingPriority = 10;
 // Only Linux sets the priority of one thread. Other systems would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);

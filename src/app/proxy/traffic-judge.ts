@@ -29,16 +29,15 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
 const maxKeptPerBreach = 5;
-/** Once the store holds this many exchanges, it adds only exchanges that prove a breach or a note. */
+/** Once the store holds this many exchanges or bytes, it adds only exchanges that prove a breach or a note. */
 const maxKeptExchanges = 1500;
-/** Maximum total size of kept exchanges. Further exchanges are kept only if they prove a breach or a note. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a bounded store of exchanges. It keeps the first of each kind, and those that prove a breach or a note. */
+/** Creates a store of exchanges. It keeps a few of each kind, and a few that prove each breach or note. */
 function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();
-  const shown = new Map<string, number>();
+  const proofCounts = new Map<string, number>();
   let bytes = 0;
 
   const keep = (exchange: Exchange): void => {
@@ -55,9 +54,9 @@ function createExchangeStore() {
       keep(exchange);
     },
     keepProof: (check: string, proofs: readonly Exchange[]): void => {
-      const count = shown.get(check) ?? 0;
+      const count = proofCounts.get(check) ?? 0;
       if (count >= maxKeptPerBreach) return;
-      shown.set(check, count + proofs.length);
+      proofCounts.set(check, count + proofs.length);
       proofs.forEach(keep);
     },
     has: (id: string): boolean => kept.has(id),

@@ -20,7 +20,7 @@ export interface HarBody {
 
 export const unrecordedBody = (bytes: number): Body => ({ kind: "cut", head: "", tail: "", bytes, sha256: "" });
 
-/** Reads the body of a recorded response. The body counts as complete unless the recording shows that it was cut. */
+/** Reads the body of a recorded response. It counts as complete unless the recording shows that it is missing or cut. */
 export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
@@ -147,7 +147,7 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may be too early, because some recorders leave out the wait for a free connection. */
+  /** Whether the times may be too early: the recorder may have left out the wait for a free connection. */
   readonly mayBeEarly: boolean;
 }
 
@@ -172,7 +172,7 @@ function dateHeaderMs(headers: readonly Header[]): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** A `Date` header shows whole seconds, e.g. 10 s for a response at 10.9 s. */
+/** Precision of a `Date` header. It shows whole seconds, e.g. 10 s for a response at 10.9 s. */
 const dateResolutionMs = 1000;
 
 /**

@@ -9,9 +9,7 @@ const hiddenKeyName = "hidden key";
 type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /**
-   * The recording contains the name of the key instead of its value, as in the evidence files of this harness.
-   */
+  /** The recording has the key's name instead of its value, as in the evidence files of this harness. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
@@ -47,9 +45,10 @@ interface NamedKey {
 }
 
 /**
- * Creates a namer for the keys of recorded exchanges. The names are `key-1`, `key-2` and so on.
+ * Creates a namer for the keys of recorded exchanges. Keys with a recorded value are named `key-1`, `key-2` and so on.
+ * Keys that the recording shows only by name keep that name.
  *
- * @param given names of keys whose values the recording omits, e.g. `main`; `null` to treat these keys as hidden
+ * @param given names in the recording, which no `key-N` repeats; `null` to treat keys known only by name as hidden
  * @param maxKeys maximum number of named keys; all further keys are treated as hidden
  */
 export function createKeyNamer(given: ReadonlySet<string> | null, maxKeys = Infinity) {

@@ -25,11 +25,11 @@ export const missingPartTexts = {
 
 export type MissingPart = keyof typeof missingPartTexts;
 
-/** An exchange from a file of recorded traffic. The exchange still contains secrets, such as the API key. */
+/** An exchange from a file of recorded traffic. It may still contain secrets, such as the API key. */
 export interface RecordedExchange {
   /**
-   * The times of the exchange are Unix milliseconds. If saved evidence has no `Date` header, the times are milliseconds
-   * since the run's start.
+   * The times are Unix milliseconds. In saved evidence without a `Date` header, they count from the run's start. In a HAR
+   * without usable times, `sentMs` is 0.
    */
   readonly exchange: Exchange;
   readonly gaps: readonly MissingPart[];

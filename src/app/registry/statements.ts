@@ -132,8 +132,7 @@ export interface RegistryVerifyOptions {
 }
 
 export async function verifyStatements(vendor: FoundVendor, options: RegistryVerifyOptions) {
-  const keysPath = `${vendor.folder}/keys.json`;
-  const name = await unlessBroken(keysPath, async () => nameIn(vendor));
+  const name = await unlessBroken(`${vendor.folder}/keys.json`, async () => nameIn(vendor));
   if ("reason" in name) return { statements: [], problems: [name] };
   const results: (VerifiedStatement | RegistryProblem)[] = [];
   for (const found of vendor.statements) {

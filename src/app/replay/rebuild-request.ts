@@ -89,8 +89,8 @@ interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
   /**
-   * Environment variables from which keys were read. A forged report could name variables with other secrets, so the
-   * user may have to confirm the replay.
+   * Environment variables that the report names, and from which keys were read. A forged report could name variables
+   * with other secrets, so the user may have to confirm the replay.
    */
   readonly variables: readonly string[];
 }
@@ -120,8 +120,8 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
 }
 
 /**
- * Returns the names of the redacted keys in a request's headers. Leaves out partly redacted and altered keys, because
- * these cannot be restored.
+ * Returns the names of the redacted keys in a request's headers, even if a key's last character was cut off. Leaves out
+ * keys that were altered in another way, or redacted in part: these cannot be restored.
  */
 const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
@@ -133,12 +133,12 @@ const shortName = (name: string): string => sanitizeLine(name, 40);
 const singleKeyVariable = "CONFORMANCE_API_KEY";
 
 function findKey(name: string, isOnly: boolean, { target, apiKey, environment, shellVariableOf }: KeySources) {
-  const shown = sanitizeLine(name, 60);
+  const label = sanitizeLine(name, 60);
   if (target !== null) {
     const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
     if (key !== undefined) return { name, key, variable: null };
     throw new UsageError(
-      line`The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
+      line`The target file has no key ${JSON.stringify(label)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
     );
   }
   const only = isOnly ? (apiKey ?? nonEmpty(environment[singleKeyVariable])) : undefined;
@@ -146,7 +146,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment, s
   const variable = shellVariableOf(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: checkedKey(value, `$${variable}`), variable };
-  throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
+  throw new UseCaseError({ kind: "no key", name: label, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
 function withKeysRestored(text: string, { values }: ReplayKeys): string | null {

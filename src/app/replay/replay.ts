@@ -73,11 +73,11 @@ function findingsOf(report: Report, evidence: Evidence, check: string, instance:
     throw new UsageError(
       line`The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${replayableChecksText(report, evidence)}`,
     );
-  const there = all.filter((finding) => instance === null || finding.instance === instance);
-  if (there.length === 0)
+  const ofInstance = all.filter((finding) => instance === null || finding.instance === instance);
+  if (ofInstance.length === 0)
     throw new UsageError(line`${check} has no instance ${JSON.stringify(instance)}: ${instancesText(all)}.`);
-  const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
-  const chosen = broken.length > 0 ? broken : there;
+  const broken = ofInstance.filter(({ outcome }) => brokenOutcomes.includes(outcome));
+  const chosen = broken.length > 0 ? broken : ofInstance;
   if (new Set(chosen.map((finding) => finding.instance)).size > 1)
     throw new UseCaseError({ kind: "several instances", check, names: instancesText(chosen) });
   return chosen;
@@ -179,9 +179,9 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
   const { deep } = redactorWithAlteredKeys([...secrets, ...secretsInResponses(sent)]);
   const redacted = deep({ kept: evidence.exchanges, now: sent });
   const all = [...redacted.kept, ...redacted.now];
-  const shown = withoutWebhookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;
-  const keptById = new Map(shown.slice(0, redacted.kept.length).map((each) => [each.id, each]));
-  return shown.slice(redacted.kept.length).flatMap((now, index) => {
+  const withoutSecrets = withoutWebhookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;
+  const keptById = new Map(withoutSecrets.slice(0, redacted.kept.length).map((each) => [each.id, each]));
+  return withoutSecrets.slice(redacted.kept.length).flatMap((now, index) => {
     const saved = keptById.get(chosen.exchanges[index]?.id ?? "");
     return saved === undefined ? [] : [{ kept: saved, now }];
   });

@@ -71,7 +71,7 @@ export const runFolder = (path: string): string =>
 /**
  * Reads a saved report with its evidence, without webhook secrets.
  *
- * @param path folder of a report, or a report file
+ * @param path folder of a report, or a report file; any file but `report.json` is read without evidence
  */
 export const readReportDocument = (path: string): ReportDocument => readReportAt(path, readWithEvidence);
 
@@ -169,7 +169,7 @@ export interface RecordedPartChoice {
   readonly path: string;
   readonly id: string;
   readonly part: MessagePart;
-  /** Whether to print the exchange's request instead of its response. Has no effect on a delivery. */
+  /** Whether to read the exchange's request instead of its response. Has no effect on a delivery. */
   readonly isRequest: boolean;
 }
 

@@ -5,10 +5,7 @@ import { saveRun, type SavedRun } from "./saved-report.ts";
 import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 export interface WriteOptions extends FormatParts {
-  /**
-   * A run to save as `report.json` and `evidence.json` before the other formats are written. Only `evidence.json`
-   * contains webhook secrets.
-   */
+  /** A run to save before the other formats are written. Unlike `document`, the run contains webhook secrets. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last version of the report. Only the last version goes to standard output. Default: `true`. */
   readonly isFinal?: boolean;

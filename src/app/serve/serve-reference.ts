@@ -28,7 +28,7 @@ export interface ServeOptions extends ReferenceOptions {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/** Connections that the server must be able to open: for deliveries, and for clients that test concurrency limits. */
+/** Connections that the server must be able to hold open, for deliveries and for clients that test concurrency limits. */
 const minConnections = 128;
 
 export async function serveReference({

@@ -144,7 +144,7 @@ async function runVendor(
     events: {
       onPlan: (probes) => say(`${probes} probes`),
       onWait: (ms, why) => {
-        if (ms > shortWaitMs) say(`waiting ${formatDuration(ms)}: ${why}`);
+        if (ms > maxUnprintedWaitMs) say(`waiting ${formatDuration(ms)}: ${why}`);
       },
     },
   });
@@ -161,8 +161,7 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits up to this length are not printed. */
-const shortWaitMs = 2000;
+const maxUnprintedWaitMs = 2000;
 
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();

@@ -16,7 +16,8 @@ export interface VerifyOptions {
   readonly keys: readonly string[];
   readonly policy: Policy | null;
   /**
-   * Files of other statements. A newer nonconformant statement about the same deployment makes the verification fail.
+   * Files of other statements. The verification fails if one of them supersedes the statement, or has a signature that
+   * cannot be verified: see {@link supersessionProblems}.
    */
   readonly also: readonly string[];
   readonly network: Network;
@@ -130,7 +131,10 @@ interface KnownStatement {
   readonly isTrusted: boolean;
 }
 
-/** Returns a problem for each newer nonconformant statement about the same deployment, and for each untrusted statement. */
+/**
+ * Returns a problem for each untrusted statement, and for each newer nonconformant statement about the same deployment.
+ * A newer statement by a later requirement set is no problem, because that set may have more clauses.
+ */
 export function supersessionProblems(statement: Statement, known: readonly KnownStatement[]): string[] {
   return known.flatMap(({ file, statement: other, isTrusted }) => {
     const name = sanitizeLine(file, 120);

@@ -69,7 +69,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Waits for webhook deliveries after a run, until no retry is due any more. Writes each delivery to the journal. */
+/** Records deliveries after a run in the journal. `ended` resolves if no retry is due any more, or if `signal` aborts. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -211,11 +211,10 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
-/** Minimum number of connections that the receiver needs to accept deliveries. */
-const minConnections = 32;
+const minReceiverConnections = 32;
 
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
-  assertOpenFiles(minConnections);
+  assertOpenFiles(minReceiverConnections);
   const { folder, state } = watching;
   const { deliveries, probes } = kept.evidence;
   const watch = await startWatch({ ...watching, evidence: { deliveries, probes } });

@@ -27,9 +27,11 @@ const catalogueAsData: Plugin = {
   name: "catalogue as data",
   load: async (id) => {
     if (id !== catalogueModule) return null;
-    const { catalogue } = (await import(pathToFileURL(catalogueModule).href)) as { readonly catalogue: Catalogue };
+    const { clauseCatalogue } = (await import(pathToFileURL(catalogueModule).href)) as {
+      readonly clauseCatalogue: Catalogue;
+    };
     // V8 parses JSON in a string faster than it parses the same value as a literal.
-    return `export const catalogue = JSON.parse(${JSON.stringify(JSON.stringify(catalogue))});`;
+    return `export const clauseCatalogue = JSON.parse(${JSON.stringify(JSON.stringify(clauseCatalogue))});`;
   },
 };
 

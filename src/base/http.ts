@@ -11,7 +11,7 @@ export const isKeyRefusal = (status: number | null): boolean => status === 401 |
 /** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-export function isPercentEncoded(text: string): boolean {
+export function isPercentDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;

@@ -1,4 +1,4 @@
-export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
+export function sortedValues<T>(items: readonly T[], key: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
   let isSorted = true;
   for (let index = 0; index < items.length; index += 1) {

@@ -14,11 +14,11 @@ export const packageAssets = "package/";
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
-export const packageText = (path: string): string =>
+export const readPackageFile = (path: string): string =>
   isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
 
 export const packageVersion = once((): string => {
-  const parsed: unknown = JSON.parse(packageText("package.json"));
+  const parsed: unknown = JSON.parse(readPackageFile("package.json"));
   return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
 });
 

@@ -1,6 +1,6 @@
 import { traceOf } from "../base/errors.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { countBelow, sortedBy } from "../base/lists.ts";
+import { countBelow, sortedValues } from "../base/lists.ts";
 import { type Sample, sampleOf } from "../rules/limits/sample.ts";
 import { type ClockControl, defaultKeyTraits, type Target } from "../target/target.ts";
 import type { Suite } from "./judge/check.ts";
@@ -96,7 +96,7 @@ const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoke
  */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
-  const sentMs = sortedBy(sorted, (each) => each.sentMs);
+  const sentMs = sortedValues(sorted, (each) => each.sentMs);
   return (ms) => sorted[countBelow(sentMs, ms)]?.clockMs ?? maxClockMs;
 }
 

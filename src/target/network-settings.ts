@@ -7,7 +7,7 @@ import { z } from "zod";
 import { errorCodeOrText, messageOf } from "../base/errors.ts";
 import { line, UsageError } from "../base/line.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
-import { isPercentEncoded } from "../base/http.ts";
+import { isPercentDecodable } from "../base/http.ts";
 
 const nonEmptyText = z.string().min(1);
 
@@ -114,7 +114,7 @@ function readProxy(text: string, name: string): string {
   const { protocol, host, username, password } = new URL(whole);
   if (protocol !== "http:" && protocol !== "https:")
     throw new UsageError(line`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
-  if (!isPercentEncoded(username) || !isPercentEncoded(password))
+  if (!isPercentDecodable(username) || !isPercentDecodable(password))
     throw new UsageError(line`${name} has a user name or password with a wrong percent-encoding. Write % as %25.`);
   const credentials = password === "" ? username : `${username}:${password}`;
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;

@@ -13,7 +13,7 @@ import type { Target } from "../../target/target.ts";
 import { embeddedLimits, loadAgentsOf, type TierKeys, tierKeysOf } from "./trial-environment.ts";
 import { type AvailableEngines, usableEngineNames, enginesForTarget } from "./available-engines.ts";
 import { type NotSentReason, UnsendableLoadError } from "./not-sent-reason.ts";
-import { packageText } from "../../base/package-root.ts";
+import { readPackageFile } from "../../base/package-root.ts";
 import { operatorManifest } from "../../load/engines/k6/operator.ts";
 import { missingRequirement } from "../../load/run-trials.ts";
 import { roleRequestsOf } from "../../target/own-request.ts";
@@ -231,7 +231,7 @@ const missingRequirementReason = ({ scenario }: LoadTrial, missing: SkipText): N
 });
 
 function pinnedVersion(): string {
-  const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
+  const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(readPackageFile("k6/go.mod"))?.[1];
   if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");
   return found;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { rankSumAbove } from "./samples.ts";
+import { rankSumPValue } from "./samples.ts";
 
 describe("the rank-sum test", () => {
   it.each([
@@ -15,17 +15,17 @@ describe("the rank-sum test", () => {
     // There are 10 ways to choose 2 of the ranks 1.5, 1.5, 3.5, 3.5, 5, and two have a sum of 8.5 or more.
     { name: "ties", one: [2, 3], other: [1, 1, 2], is: 2 / 10 },
   ])("$name", ({ one, other, is }) => {
-    expect(rankSumAbove(one, other)).toBeCloseTo(is, 12);
+    expect(rankSumPValue(one, other)).toBeCloseTo(is, 12);
   });
 
   const steps = (count: number, from: number): number[] => Array.from({ length: count }, (_, at) => from + (at % 7));
 
   it("distinguishes a shift of many values from none", () => {
-    expect(rankSumAbove(steps(40, 0), steps(40, 0))).toBeGreaterThan(0.3);
-    expect(rankSumAbove(steps(40, 5), steps(40, 0))).toBeLessThan(0.001);
-    expect(rankSumAbove(steps(40, 0), steps(40, 5))).toBeGreaterThan(0.999);
+    expect(rankSumPValue(steps(40, 0), steps(40, 0))).toBeGreaterThan(0.3);
+    expect(rankSumPValue(steps(40, 5), steps(40, 0))).toBeLessThan(0.001);
+    expect(rankSumPValue(steps(40, 0), steps(40, 5))).toBeGreaterThan(0.999);
     expect(
-      rankSumAbove(
+      rankSumPValue(
         Array.from({ length: 40 }, () => 1),
         Array.from({ length: 40 }, () => 1),
       ),
@@ -33,7 +33,7 @@ describe("the rank-sum test", () => {
   });
 
   it("says of 64 values, counted, about what it says of 66, approximated", () => {
-    const [counted, approximated] = [32, 33].map((count) => rankSumAbove(steps(count, 1), steps(count, 0)));
+    const [counted, approximated] = [32, 33].map((count) => rankSumPValue(steps(count, 1), steps(count, 0)));
     expect(counted).toBeGreaterThan(0.01);
     expect(approximated).toBeCloseTo(counted ?? 0, 1);
   });

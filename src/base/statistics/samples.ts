@@ -1,13 +1,13 @@
 import { getOrAdd } from "../memoize.ts";
 
 /**
- * Maximum total number of values for which {@link rankSumAbove} computes an exact p-value. For more values, a normal
+ * Maximum total number of values for which {@link rankSumPValue} computes an exact p-value. For more values, a normal
  * approximation is accurate enough.
  */
 const maxExactValues = 64;
 
 /** Returns the p-value of the one-sided Mann-Whitney test that `one` ranks above `other`; 1 if a list is empty. */
-export function rankSumAbove(one: readonly number[], other: readonly number[]): number {
+export function rankSumPValue(one: readonly number[], other: readonly number[]): number {
   if (one.length === 0 || other.length === 0) return 1;
   const { ranks, ties } = doubledRanks([...one, ...other]);
   const observed = ranks.slice(0, one.length).reduce((sum, rank) => sum + rank, 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../numbers.ts";
-import { changePoints, clearestChange, trendOf } from "./series.ts";
+import { changePoints, clearestChangeIndex, trendOf } from "./series.ts";
 
 const how = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 1 } as const;
 
@@ -17,7 +17,7 @@ describe("change points", () => {
   it("are the first values of a new level", () => {
     const values = noise(1, steps([40, 100], [25, 130], [30, 100]));
     expect(changePoints(values, how).map(({ at }) => at)).toEqual([40, 65]);
-    expect(clearestChange(values.slice(0, 65), 2, 30)).toBe(40);
+    expect(clearestChangeIndex(values.slice(0, 65), 2, 30)).toBe(40);
   });
 
   it("are none in noise, single outliers included", () => {

@@ -15,7 +15,7 @@ interface ChangePoint {
  * @param minSegment minimum number of values on either side of the jump
  * @param from first index to consider
  */
-export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
+export function clearestChangeIndex(values: readonly number[], minSegment: number, from: number): number | null {
   const clearest = clearestOfRanks(ranksOf(values), minSegment, from);
   return clearest === null
     ? null

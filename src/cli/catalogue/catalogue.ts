@@ -5,8 +5,8 @@ import { type Catalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
 /**
  * The checks of every clause, and the text that explains them. Do not export anything else from this file: the build
- * (tools/bundle.ts) replaces this module by the computed `catalogue`.
+ * (tools/bundle.ts) replaces this module by the computed `clauseCatalogue`.
  */
-export const catalogue = Object.fromEntries(
+export const clauseCatalogue = Object.fromEntries(
   clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),
 ) as unknown as Catalogue;

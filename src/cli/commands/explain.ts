@@ -21,7 +21,7 @@ export const explainCommand = (): Command =>
   );
 
 async function explain(id: ClauseId): Promise<string[]> {
-  const { catalogue } = await import("../catalogue/catalogue.ts");
+  const { clauseCatalogue } = await import("../catalogue/catalogue.ts");
   const { section, level, party, since, says, readings = {}, untestable } = clauseOf(id);
   const readingLines = Object.entries(readings).map(([name, meaning]) => `  ${name}: ${meaning}`);
   return [
@@ -30,7 +30,7 @@ async function explain(id: ClauseId): Promise<string[]> {
     `  ${says}`,
     ...(readingLines.length === 0 ? [] : ["", "Readings:", ...readingLines]),
     ...(untestable === undefined ? [] : ["", `Not testable: ${untestable}`]),
-    ...catalogue[id].lines,
+    ...clauseCatalogue[id].lines,
   ];
 }
 

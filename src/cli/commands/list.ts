@@ -44,10 +44,10 @@ export const listCommand = (): Command =>
   );
 
 async function rowsOf(wantedLevel: Level | null, wantedParty: Party | null, set: RequirementSet) {
-  const { catalogue } = await import("../catalogue/catalogue.ts");
+  const { clauseCatalogue } = await import("../catalogue/catalogue.ts");
   return clauseIds
     .map((id) => {
-      const checks = catalogue[id].checks.filter(({ since }) => countsIn(since, set));
+      const checks = clauseCatalogue[id].checks.filter(({ since }) => countsIn(since, set));
       const sinceByCheck = Object.fromEntries(checks.map((check) => [check.id, check.since]));
       return { id, ...clauseOf(id), checks: checks.map((check) => check.id), sinceByCheck };
     })

@@ -36,7 +36,7 @@ import {
 } from "../target-flags.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { readRegressionRules } from "./compare.ts";
-import { printDamaged } from "./trend.ts";
+import { printDamagedNights } from "./trend.ts";
 
 const nightlyOptions = {
   "--history <dir>": { help: "folder of the history; created if it is missing", isRequired: true },
@@ -131,7 +131,7 @@ function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["
 
 function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
-    damaged: printDamaged,
+    damaged: printDamagedNights,
     run: showRunProgress(isQuiet),
     load: {
       ...showLoadProgress(process.stderr, isQuiet),

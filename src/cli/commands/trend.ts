@@ -35,7 +35,7 @@ export const trendCommand = (): Command =>
     }),
     act: ({ history }) => (history.nights.length === 0 ? null : renderTrendPage(history, { hasReports: () => false })),
     present: (page, { folder, history, outputs }) => {
-      printDamaged(history.damaged);
+      printDamagedNights(history.damaged);
       if (page === null) {
         printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
         return exitCodes.nothingExercised;
@@ -62,7 +62,7 @@ function read(folder: string): ReturnType<typeof readHistory> {
 
 const maxDamaged = 20;
 
-export function printDamaged(damaged: readonly DamagedNight[]): void {
+export function printDamagedNights(damaged: readonly DamagedNight[]): void {
   for (const { file, problem } of damaged.slice(0, maxDamaged))
     printLine(line`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);
   const more = damaged.length - maxDamaged;

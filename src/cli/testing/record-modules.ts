@@ -15,7 +15,7 @@ registerHooks({
     return {
       format: "module",
       shortCircuit: true,
-      source: `export const catalogue = new Proxy({}, { get: () => (${entry}) });`,
+      source: `export const clauseCatalogue = new Proxy({}, { get: () => (${entry}) });`,
     };
   },
 });

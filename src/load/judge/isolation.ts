@@ -3,7 +3,7 @@ import { formatCounts } from "./breach-clause.ts";
 import { describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { countRequestsBetween, findTooLowRemaining } from "./remaining.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { median, rankSumAbove } from "../../base/statistics/samples.ts";
+import { median, rankSumPValue } from "../../base/statistics/samples.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 import { judgeResponses } from "./responses.ts";
@@ -56,7 +56,7 @@ export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   if (Math.min(alone.length, together.length) < minSamples)
     return unproven(`too few responses to compare: ${alone.length} alone, ${together.length} with the other key`);
   const [before, during] = [median(alone), median(together)];
-  const chance = rankSumAbove(together, alone);
+  const chance = rankSumPValue(together, alone);
   const text = `median ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms with the other key (${alone.length} and ${together.length} responses, p ${chance < 0.001 ? "< 0.001" : chance.toFixed(3)})`;
   const isSlower = during >= minRatio * before && during - before >= minIncreaseMs && chance < maxChance;
   return isSlower ? breach("a neighbour far over its limit leaves a key's latency alone", text) : holds(text);

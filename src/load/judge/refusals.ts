@@ -1,6 +1,6 @@
 import { is2xx } from "../../base/http.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { countBelow, countUpTo, sortedBy } from "../../base/lists.ts";
+import { countBelow, countUpTo, sortedValues } from "../../base/lists.ts";
 import { quantile } from "../../base/statistics/samples.ts";
 import { formatCount } from "../../base/text.ts";
 import { createSlotTest } from "../../rules/limits/admission/slots.ts";
@@ -218,8 +218,8 @@ export function createRateRefusalTest(facts: LoadFacts): (refusal: SampledReques
 function notForSlotsOf(use: KeyFacts, concurrent: number): (refusal: SampledRequest) => boolean {
   const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
   const explains = createSlotTest(use.history, concurrent, use.options, new Set());
-  const starts = sortedBy(use.samples, ({ sentMs }) => sentMs);
-  const ends = sortedBy(use.samples, ({ headMs }) => headMs);
+  const starts = sortedValues(use.samples, ({ sentMs }) => sentMs);
+  const ends = sortedValues(use.samples, ({ headMs }) => headMs);
   return (refusal) => {
     const decision = decisions.get(refusal.id);
     const inFlight = countUpTo(starts, refusal.headMs) - countBelow(ends, refusal.sentMs);

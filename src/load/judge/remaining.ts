@@ -1,5 +1,5 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { countBelow, countUpTo, sortedBy } from "../../base/lists.ts";
+import { countBelow, countUpTo, sortedValues } from "../../base/lists.ts";
 import {
   describeAdmittedWhenExhausted,
   exhaustedWindowRule,
@@ -42,7 +42,7 @@ export function findTooLowRemaining(
   // Earlier requests, or a token bucket of unknown size, can explain any `Remaining`.
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
-  const starts = sortedBy(use.samples.filter(isCountable), ({ sentMs }) => sentMs);
+  const starts = sortedValues(use.samples.filter(isCountable), ({ sentMs }) => sentMs);
   for (const sample of use.samples) {
     const { limit, remaining } = sample;
     if (
@@ -150,11 +150,11 @@ interface RequestsBetween {
 
 export function countRequestsBetween(sent: readonly SampledRequest[]): RequestsBetween {
   const countable = sent.filter(isCountable);
-  const starts = sortedBy(countable, ({ sentMs }) => sentMs);
-  const ends = sortedBy(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
+  const starts = sortedValues(countable, ({ sentMs }) => sentMs);
+  const ends = sortedValues(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
-  const sentAt = sortedBy(admitted, ({ sentMs }) => sentMs);
-  const answeredAt = sortedBy(admitted, ({ headMs }) => headMs);
+  const sentAt = sortedValues(admitted, ({ sentMs }) => sentMs);
+  const answeredAt = sortedValues(admitted, ({ headMs }) => headMs);
   return {
     max: (from, to) => countUpTo(starts, to.headMs) - countBelow(ends, from.sentMs) - (isCountable(from) ? 1 : 0),
     min: (from, to) => {

@@ -1,6 +1,6 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import { encodedSegment } from "../../base/http.ts";
-import { countBelow, sortedBy } from "../../base/lists.ts";
+import { countBelow, sortedValues } from "../../base/lists.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
@@ -40,7 +40,7 @@ const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
-  return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
+  return { sorted, sentMs: sortedValues(sorted, ({ sentMs }) => sentMs) };
 });
 
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;

@@ -1,11 +1,11 @@
 import { rounded } from "../../../base/numbers.ts";
 import { type Night, type NightLoad, type ReportedLatencyShift, timesCaveat, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/load-results.ts";
-import { clearestChange } from "../../../base/statistics/series.ts";
+import { clearestChangeIndex } from "../../../base/statistics/series.ts";
 import {
   hodgesLehmannShift,
   median,
-  rankSumAbove,
+  rankSumPValue,
   robustDeviation,
   significantByHolm,
 } from "../../../base/statistics/samples.ts";
@@ -134,7 +134,7 @@ function clearestShift(
     const baseline = logs.slice(Math.max(0, split - latencyGate.maxBaseline), Math.max(0, split));
     const recent = logs.slice(split);
     if (baseline.length < latencyGate.minBaseline || !exceedsThresholds(recent, baseline)) continue;
-    const pValue = rankSumAbove(recent, baseline);
+    const pValue = rankSumPValue(recent, baseline);
     if (best !== null && pValue >= best.pValue) continue;
     const wasMs = Math.exp(sign * median(baseline));
     const isMs = wasMs * Math.exp(sign * hodgesLehmannShift(recent, baseline));
@@ -159,7 +159,7 @@ function exceedsThresholds(recent: readonly number[], baseline: readonly number[
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;
-  return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
+  return from + (clearestChangeIndex(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
 export function replaceLoadBySecondRun(night: Night): Night {

@@ -1,5 +1,5 @@
 import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "./history.ts";
-import { countBelow, countUpTo, sortedBy } from "../../../base/lists.ts";
+import { countBelow, countUpTo, sortedValues } from "../../../base/lists.ts";
 
 /**
  * Earliest and latest possible times of requests. Each of the two lists is sorted by itself, so the same index can mean
@@ -110,7 +110,7 @@ export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) =
     : items.toSorted((one, other) => compareInstants(key(one), key(other)));
   const before = new Float64Array(items.length + 1);
   ordered.forEach(({ count }, index) => (before[index + 1] = (before[index] ?? 0) + count));
-  return { values: sortedBy(ordered, key), before };
+  return { values: sortedValues(ordered, key), before };
 }
 
 /** Compares two times. Does not subtract, because the difference of two infinite times is `NaN`. */

@@ -7,15 +7,9 @@ export type Row = Readonly<Record<string, string>>;
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 export interface CoveringInput {
-  /**
-   * Values of each dimension. The dimensions are in the order in which the tested program checks them, e.g. `key`
-   * before `body`.
-   */
+  /** Values by dimension, in the order in which the tested program checks the dimensions, e.g. `key` before `body`. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Values that the tested program refuses. After a refused value, the program checks no later dimension, e.g. no
-   * `body`.
-   */
+  /** Values that the tested program refuses, e.g. a wrong `key`. It then checks no later dimension, e.g. no `body`. */
   readonly refused: Choices;
   /**
    * Rules for rows: a row that matches `when` may have only the values in `only`. For example, a row with the method
@@ -24,16 +18,18 @@ export interface CoveringInput {
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether the rows must cover each pair of values of these two dimensions. */
   readonly isPaired: (one: string, other: string) => boolean;
+  /** Whether pairs and triples with this value count. For example, those with `none` may not count. */
   readonly counts: (value: string) => boolean;
 }
 
 /** Functions that build covering arrays: lists of rows that together contain each pair of values in `possiblePairs`. */
 export interface Covering {
+  /** Returns the names of all value pairs that some row can cover. */
   readonly possiblePairs: () => readonly string[];
   /** Returns the names of the value pairs that a row covers, e.g. `key=valid method=GET`. */
   readonly pairsIn: (row: Row) => readonly string[];
   readonly cover: (options: CoverOptions) => Row[];
-  /** Completes partial rows. Chooses values that add as many new combinations of three values as possible. */
+  /** Completes each partial row in eight ways. Keeps the one with the most new combinations of three values. */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
@@ -50,12 +46,9 @@ interface CoverOptions {
   readonly covered: Set<string>;
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /**
-   * Rows with missing values, e.g. `{ key: "wrong" }`. `cover` completes and adds each row, even if the row covers no
-   * new pair.
-   */
+  /** Partial rows, e.g. `{ key: "wrong" }`. `cover` adds each that `exclusions` permit, even without new pairs. */
   readonly needed?: readonly Row[];
-  /** Whether the new rows must cover a pair. Default: the new rows must cover every pair in `possiblePairs`. */
+  /** Whether the new rows must cover a pair that is not in `covered`. Default: always. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
@@ -99,7 +92,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const rowOf = (ids: Ids): Row =>
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
-  /** Chooses a value for each undecided dimension of a row. Returns `null` if the rules permit no complete row. */
+  /** Chooses a value for each undecided dimension of a row. Returns `null` if no complete row is possible. */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -107,6 +100,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       if (at === names.length) return true;
       if (begun[at] !== undecided) return fill(at + 1);
       for (const id of preferred(at, row)) {
+        // After a refused value, the tested program would not check the values that `begun` fixes.
         if (at < lastFixed && isRefused[id]) continue;
         row[at] = id;
         if ((rulesAt[at] ?? []).every((rule) => isKept(row, rule)) && fill(at + 1)) return true;

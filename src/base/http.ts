@@ -8,9 +8,10 @@ export const isGatewayStatus = (status: number | null): boolean => gatewayStatus
 /** Whether a status means that the server refuses the request's key: 401 or 403 (RFC 9110, 15.5.2 and 15.5.4). */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
-/** Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD (WHATWG URL, 4.1). */
+/** Encodes a text as a URL path segment; `.` and `..` stay as is. A lone surrogate becomes U+FFFD (WHATWG URL, 4.1). */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
+/** Whether each `%` in a text is part of an encoded character. Texts without `%` also pass. */
 export function isPercentDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

@@ -65,7 +65,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }
 
-/** An error in the user's input. Its message names the mistake, the place and a remedy. The exit code is 2. */
+/** An error in the user's input. Commands then exit with 2. The library exports this class as `UsageProblem`. */
 export class UsageError extends Error {
   override readonly name = "UsageProblem";
   declare readonly message: Line;

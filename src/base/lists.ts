@@ -1,8 +1,9 @@
-export function sortedValues<T>(items: readonly T[], key: (item: T) => number): Float64Array {
+/** Returns the numbers that `valueOf` gives for the items, in ascending order. */
+export function sortedValues<T>(items: readonly T[], valueOf: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
   let isSorted = true;
   for (let index = 0; index < items.length; index += 1) {
-    const value = key(items[index] as T);
+    const value = valueOf(items[index] as T);
     values[index] = value;
     // Most inputs are already sorted, and checking the order costs less than sorting.
     if (index > 0 && !((values[index - 1] ?? 0) <= value)) isSorted = false;
@@ -29,6 +30,6 @@ function countWhile(sorted: Float64Array, passes: (value: number) => boolean): n
   return low;
 }
 
-/** Groups items by a key. Unlike with `Map.groupBy`, the result type says that no group is empty. */
+/** Returns the groups of items with the same key. Unlike with `Map.groupBy`, the type says that no group is empty. */
 export const groupsBy = <T>(items: Iterable<T>, keyOf: (item: T) => unknown): [T, ...T[]][] =>
   [...Map.groupBy(items, keyOf).values()] as [T, ...T[]][];

@@ -9,9 +9,7 @@ import { once } from "./memoize.ts";
 /** Path prefix of the package's files in the single executable: `package/README.md`, for example. */
 export const packageAssets = "package/";
 
-/**
- * Returns the package's root folder. The single executable first unpacks the package's files into a temporary folder.
- */
+/** Returns the package's root folder. The single executable first unpacks its files into a temporary folder. */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
 export const readPackageFile = (path: string): string =>

@@ -16,7 +16,7 @@ export const sanitizeJson = (json: string): string =>
 
 const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
-/** Copies plain JSON data. Each string and member name becomes one line without control characters. */
+/** Copies JSON data. Each string and member name becomes one line of limited width, without control characters. */
 export function sanitizeDeep<T>(data: T): T {
   const walk = (value: unknown): unknown => {
     if (typeof value === "string") return sanitizeLine(value, maxDeepLength);

@@ -32,7 +32,7 @@ export const sendToParent = (message: Serializable): void =>
 
 const partMark = "part of the conformance executable: ";
 
-/** Returns the module that this thread or process has to run; `null` if a user started the process. */
+/** Returns the name of the module that this thread or process has to run; `null` if a user started the process. */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;

@@ -53,6 +53,6 @@ function handleStreamErrors(): void {
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
     recordUnwrittenOutput();
   });
-  // If standard error cannot be written, only progress messages are lost, so the error is ignored.
+  // Ignores the error: only messages are lost, such as progress. Results go to standard output and to files.
   process.stderr.on("error", () => {});
 }

@@ -42,9 +42,7 @@ const commandNames = Object.keys(commandTable).join("|");
 
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/**
- * Replaces `conformance` in printed commands by the command that the user ran, e.g. `npx agent-hosting-conformance`.
- */
+/** Replaces `conformance` in a text's commands by the command that started this process: `node bin/conformance.js`. */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocationOfThisProcess()} `);
 

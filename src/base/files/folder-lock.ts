@@ -11,7 +11,7 @@ import { hasEnded, temporaryName, thisProcess } from "./output-folders.ts";
 export const lockName = ".conformance-lock.json";
 
 const renewalIntervalMs = 5000;
-/** After this time without a renewal, another process may take the lock. */
+/** Another process may take a lock that its holder has not renewed for this long, even if the holder still runs. */
 const staleAfterMs = 30_000;
 
 const lockSchema = z.object({

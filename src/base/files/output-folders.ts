@@ -18,7 +18,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 const prefix = ".tmp-";
-/** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
+/** Matches the names that {@link temporaryName} returns: machine id, process id, random part, and any extension. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
 /** Identifies this machine or container. Process ids can only be compared within one machine or container. */
@@ -55,7 +55,7 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** A temporary file that is older than this counts as abandoned, even if another machine created it. */
+/** A temporary file that was not changed for this long counts as abandoned, even if its process still runs. */
 const maxAgeMs = 10 * 60_000;
 
 function sweepTemporaryFiles(folder: string): void {

@@ -21,7 +21,7 @@ interface Dispatchers {
   readonly close: () => Promise<void>;
 }
 
-/** Creates undici dispatchers for a network's proxies and certificates. Each connects only when a request is sent. */
+/** Creates undici dispatchers on first use: one for each proxy of the network, and one for direct connections. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = tlsOptions(network);
   const onResult = limitReporter(options);
@@ -79,8 +79,8 @@ const connectOf = (given: object, onResult: OnConnectResult): { connect?: buildC
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Returns a callback for connection attempts. It calls `onHarnessLimit` if this machine has no free ports or file
- * descriptors. Before the first successful connection, `EADDRNOTAVAIL` means a wrong address and is ignored.
+ * Returns a callback for connection attempts. It calls `onHarnessLimit` if this machine has run out of a resource, such
+ * as ports. Before the first successful connection, `EADDRNOTAVAIL` means a wrong address and is ignored.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -92,8 +92,8 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
 }
 
 /**
- * Wraps an undici connector, and reports the result of each connection attempt. Adds `bytesRead` to socket errors: a
- * connection that has read bytes before was reused.
+ * Wraps an undici connector, and reports the result of each connection attempt. Adds `bytesRead` to socket errors: if
+ * no response has begun, bytes that were read earlier show that the connection was reused.
  */
 const reportConnectResult =
   (connect: buildConnector.connector, onResult: OnConnectResult): buildConnector.connector =>
@@ -108,10 +108,7 @@ const reportConnectResult =
       callback(...connected);
     });
 
-/**
- * Avoids thousands of stack traces. If a response's headers are too large, undici creates an error for each further
- * header.
- */
+/** Avoids thousands of stack traces: undici creates an error for each header after those that fit `maxHeaderSize`. */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {

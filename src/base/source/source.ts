@@ -73,7 +73,7 @@ class YamlReader {
   }
 }
 
-/** Converts a YAML scalar to a JSON value. A type that JSON lacks, such as binary data, becomes its source text. */
+/** Returns a YAML scalar as text, number, boolean or `null`. Another type, e.g. binary data, gives its source text. */
 function plainValue({ value, source }: { readonly value: unknown; readonly source?: string | undefined }): unknown {
   const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
   return isPlain ? value : (source ?? null);
@@ -180,7 +180,7 @@ class JsonReader {
   }
 }
 
-/** The position of a parsed value in its source text. `members` holds the positions of the value's fields or items. */
+/** The position of a parsed value, or of its name in an object. `members` has the positions of its fields or items. */
 interface PlaceNode {
   readonly offset: number;
   readonly members: ReadonlyMap<string, PlaceNode>;
@@ -227,7 +227,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the line and column of a value. For a missing value, returns those of its nearest existing parent. */
+  /** Returns the place of a value, or of its name in an object; for a missing one, that of the nearest known parent. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 

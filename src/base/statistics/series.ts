@@ -22,6 +22,7 @@ export function clearestChangeIndex(values: readonly number[], minSegment: numbe
     : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, clearest.at);
 }
 
+/** Maximum number of values by which {@link bestSplit} moves a jump. */
 const maxRefinement = 4;
 
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
@@ -88,7 +89,7 @@ export function changePoints(values: readonly number[], options: Segmentation): 
     return [];
   };
   const found = within(0, values.length);
-  // Moves each jump to the best position between the previous and the next jump.
+  // Moves each jump by at most `maxRefinement`, to its best position between the previous and the next jump.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);

@@ -3,10 +3,7 @@ import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { allSuites } from "../../suites/all.ts";
 import { type Catalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
-/**
- * The checks of every clause, and the text that explains them. Do not export anything else from this file: the build
- * (tools/bundle.ts) replaces this module by the computed `clauseCatalogue`.
- */
+/** The only export of this file, because the build (tools/bundle.ts) replaces the file by this computed object. */
 export const clauseCatalogue = Object.fromEntries(
   clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),
 ) as unknown as Catalogue;

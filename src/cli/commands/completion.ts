@@ -179,10 +179,7 @@ interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/**
- * The values of flags that take words of a list. Other flags take file names. An entry with a command, such as
- * `selftest --only`, takes precedence over `--only`.
- */
+/** Word lists for values of flags. For other flags, the shell offers files. `selftest --only` overrides `--only`. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

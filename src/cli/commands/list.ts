@@ -21,7 +21,7 @@ const listOptions = {
   "--json": "as JSON",
 } as const;
 
-/** `conformance list`: lists every clause, with its level and its checks. */
+/** `conformance list`: lists the clauses, with their levels and checks. */
 export const listCommand = (): Command =>
   withSteps(
     withOptions(new Command("list"), listOptions).addHelpText(

@@ -26,7 +26,10 @@ Examples:
   conformance plan --target acme.json --only 'HOOK-*'
   conformance plan --target acme.json --json | jq '.skipped[].enabledBy'`;
 
-/** `conformance plan`: shows what a run would do. Sends only GET requests to the target's test-control API, if any. */
+/**
+ * `conformance plan`: shows what a run would do. Sends nothing to the tested API. If the target has a test control,
+ * sends GET requests to it.
+ */
 export const planCommand = (): Command =>
   withSteps(
     withOptions(new Command("plan"), targetOptions, scopeAndBoundOptions, failedOption, planOptions).addHelpText(

@@ -159,7 +159,7 @@ Examples:
   conformance replay reports/acme LIM-2 --instance free --target acme.json
   conformance replay reports/embedded SSE-5 --base-url http://127.0.0.1:8080 --quiet`;
 
-/** `conformance replay REPORT CHECK`: sends the requests of one check again. */
+/** `conformance replay REPORT CHECK`: sends the requests of a check again, and compares the responses. */
 export function replayCommand(): Command {
   const command = new Command("replay")
     .argument("<report>", "folder of a saved report, with report.json and evidence.json")

@@ -107,7 +107,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
   }
 }
 
-/** Maximum number of runs with `--rerun-on-restart`. Each run writes a new folder. */
+/** Maximum number of runs with `--rerun-on-restart`, because each run writes a new folder. */
 const maxRuns = 1000;
 
 async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {

@@ -50,7 +50,7 @@ interface VerifyArguments {
   readonly isJson: boolean;
 }
 
-/** `conformance verify STATEMENT [REPORT]`: checks a statement by its signature, and against its report. */
+/** `conformance verify STATEMENT [REPORT]`: checks a statement by the report, keys and policy that the user gives. */
 export const verifyCommand = (): Command =>
   withSteps(
     withOptions(

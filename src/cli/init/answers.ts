@@ -54,7 +54,7 @@ const defaultOut = "target.json";
 
 /**
  * Collects the answers to the questions of `conformance init` from flags and environment variables. Asks the user for
- * missing answers. Without a prompter, a missing answer is an error.
+ * missing answers. Without a prompter, uses defaults, but requires `--yes`, the base URL and the key.
  */
 export async function gatherAnswers(
   flags: InitFlags,

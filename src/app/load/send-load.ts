@@ -111,7 +111,8 @@ async function openLoad(options: SendLoadOptions): Promise<PreparedLoad> {
   const usedBefore =
     usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = createEnvironment(target, patches, new Map([...usedBefore, ...used]));
-  const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
+  let { maxRequests } = parameters;
+  const sending = { ...options, parameters, plan, engines, environment, events, signal };
   const outlook = previewLoad(plan, target, (trial) => engines[trial.engine] ?? environment.skipReason(trial));
   events.planned(outlook, target);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
@@ -119,8 +120,12 @@ async function openLoad(options: SendLoadOptions): Promise<PreparedLoad> {
     return {
       kind: "opened",
       trials: plan.trials,
-      sendTrials: (trials, folder) =>
-        runAndSaveTrials(trials, openLoadWriter(target, folder, parameters.requirements, events.problem), sending),
+      sendTrials: async (trials, folder) => {
+        const writer = openLoadWriter(target, folder, parameters.requirements, events.problem);
+        const sent = await runAndSaveTrials(trials, writer, { ...sending, maxRequests });
+        maxRequests = requestsLeft(maxRequests, sent.document.report);
+        return sent;
+      },
       close: environment.close,
     };
   await environment.close();
@@ -132,6 +137,7 @@ const neededInRealTime = ({ scenarios }: LoadParameters): ReadonlySet<Need> =>
 
 interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
   readonly parameters: LoadParameters;
+  readonly maxRequests: number;
   readonly plan: LoadPlan;
   readonly engines: AvailableEngines;
   readonly environment: ClosableEnvironment;
@@ -144,7 +150,7 @@ async function runAndSaveTrials(
   writer: LoadWriter,
   sending: TrialsContext,
 ): Promise<RedactedLoad> {
-  const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
+  const { parameters, maxRequests, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
   const startedMs = performance.now();
   let waitedMs = 0;
@@ -157,7 +163,7 @@ async function runAndSaveTrials(
       engines: sendingEngines,
       missingEngine: (engine) => engines[engine],
       segments: parameters.segments,
-      maxRequests: parameters.maxRequests,
+      maxRequests,
       maxConnections: Math.max(0, ...trials.map((trial) => plan.estimateOf(trial).connections)),
       messages,
       knownRequestCount: (trial) => maxRequestsOfTrial(plan, trial),

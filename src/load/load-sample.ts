@@ -82,13 +82,13 @@ export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boole
     (!sample.left && (sample.flaws !== null || sample.tokens !== null)));
 
 const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "headMs" | "endMs">) => ({
-  sentMs: toMicroseconds(sentMs),
-  headMs: toMicroseconds(headMs),
-  endMs: toMicroseconds(endMs),
+  sentMs: roundToMicroseconds(sentMs),
+  headMs: roundToMicroseconds(headMs),
+  endMs: roundToMicroseconds(endMs),
 });
 
 /** Rounds milliseconds to whole microseconds, which keeps the text of the evidence short. */
-export const toMicroseconds = (ms: number): number => rounded(ms, 3);
+export const roundToMicroseconds = (ms: number): number => rounded(ms, 3);
 
 /** Returns the Unix time in milliseconds, with a fraction, by a clock that never goes back. */
 export const epochMs = (): number => performance.timeOrigin + performance.now();

@@ -121,5 +121,5 @@ export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | 
   return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
 }
 
-export const hasEnding = (facts: LoadFacts, ending: RequestEnding): boolean =>
+export const hasRequestEndingWith = (facts: LoadFacts, ending: RequestEnding): boolean =>
   facts.sent.some((sample) => endingOf(sample) === ending);

@@ -4,7 +4,7 @@ import type { RequirementSet } from "../../spec/clause.ts";
 import { bodyJudges } from "./responses.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { JudgeResult } from "./finding.ts";
-import { hasEnding } from "./breach-clause.ts";
+import { hasRequestEndingWith } from "./breach-clause.ts";
 import * as admission from "./admission.ts";
 import * as deliveries from "./deliveries.ts";
 import * as headers from "./headers.ts";
@@ -57,16 +57,20 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-16": [counts(admission.observeRefusals)],
   "LIM-17": [
     { ...counts(slots.judgeSlotsAfterCompletion), as: "completion" },
-    { ...counts(slots.judgeSlotsAfterFailure), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
+    {
+      ...counts(slots.judgeSlotsAfterFailure),
+      as: "failure",
+      applies: (facts) => hasRequestEndingWith(facts, "failed"),
+    },
     {
       ...counts(slots.judgeSlotsAfterLeftInvokes),
       as: "leaving",
-      applies: (facts) => hasEnding(facts, "left invoke"),
+      applies: (facts) => hasRequestEndingWith(facts, "left invoke"),
     },
   ],
   "LIM-18": [counts(slots.judgeStreamsHoldSlots)],
   ...Object.fromEntries(Object.entries(headers.headerPresenceJudges).map(([clause, judge]) => [clause, [each(judge)]])),
-  ...Object.fromEntries(headerRules.map((rule) => [rule.clause, [each(headers.judgeByRule(rule))]])),
+  ...Object.fromEntries(headerRules.map((rule) => [rule.clause, [each(headers.createHeaderRuleJudge(rule))]])),
   ...Object.fromEntries(bodyJudges.map(([clause, judge]) => [clause, [each(judge)]])),
   "HDR-12": [counts(remaining.judgeRemainingFalls)],
   "HDR-14": [each(headers.judgeReset)],
@@ -76,7 +80,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HLT-15": [each(isolation.judgeHealthWhileExhausted)],
   "HLT-16": [counts(isolation.judgeHealthIsFree)],
   "SSE-1": [each(streams.judgeStreamStatus)],
-  ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(streams.judgeEventOrder(rule))]])),
+  ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(streams.createStreamRuleJudge(rule))]])),
   "SSE-11": [each(streams.judgeIndexes)],
   "SSE-13": [each(streams.judgeDoneTokens)],
   "SSE-27": [counts(slots.judgeSlotsAfterLeftStreams)],
@@ -87,7 +91,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "USE-8": [counts(usageReport.judgeTokensUsed)],
   "HOOK-8": [counts(deliveries.judgeDeliveries)],
   "HOOK-17": [each(deliveries.judgeRequestIds)],
-  "HOOK-21": [each(deliveries.judgeSignatures)],
+  "HOOK-21": [each(deliveries.judgeDeliverySignatures)],
 };
 
 /** Clauses about single responses. Every load reports breaches of these clauses, even if its scenario tests others. */
@@ -99,7 +103,7 @@ export const perResponseClauses: readonly string[] = [
 ];
 
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
-export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
+export const alwaysObservedClauses = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /**
  * Judges of requirements that are not in the interface document. `scenarios` names the scenarios that test the

@@ -25,7 +25,7 @@ export function judgeDeliveries(facts: LoadFacts): JudgeResult {
 }
 
 /** Judges HOOK-21: every delivery is signed. */
-export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeResult {
+export function judgeDeliverySignatures({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, badSignatures } = deliveries;
   if (badSignatures > 0)

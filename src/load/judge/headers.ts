@@ -73,7 +73,7 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
+export function createHeaderRuleJudge({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
     const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
     if (malformed !== undefined) return { expected: wellFormedHeaders(clause), actual: malformed.actual };

@@ -6,7 +6,7 @@ import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-c
 import {
   type ClaimJudge,
   clauseJudges,
-  observedAlways,
+  alwaysObservedClauses,
   undocumentedRequirementJudges,
   perResponseClauses,
 } from "./clause-judges.ts";
@@ -66,7 +66,7 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
     ...claimed,
     ...unclaimedBreaches(facts, claimed),
     ...unclaimed(perResponseClauses, "breach"),
-    ...unclaimed(observedAlways, "observed"),
+    ...unclaimed(alwaysObservedClauses, "observed"),
     ...own,
   ];
 }

@@ -57,7 +57,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
  * Creates a function that judges the order of each stream's events by one rule. An incomplete stream may lack its last
  * events.
  */
-export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
+export const createStreamRuleJudge = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
 /** Judges SSE-11: the indexes of a stream's chunks rise, or are absent. */

@@ -7,7 +7,7 @@ import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../second-counts.ts";
 import { type Flow, type KeyRole, requestCount } from "../../scenarios.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";
-import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
+import { fitsAutocannon, testConnectionReuse, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
 /**
@@ -93,7 +93,7 @@ async function autocannonFlows(
     ...target
   }: RequestTarget & Pick<SendJob, "network"> & { readonly key: string; readonly wire: Transport },
 ): Promise<ReadonlySet<Flow>> {
-  const keeps = await keepsConnections(target, key, wire).catch(async (error: unknown) => {
+  const keeps = await testConnectionReuse(target, key, wire).catch(async (error: unknown) => {
     await wire.close();
     throw error;
   });

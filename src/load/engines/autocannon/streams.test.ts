@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { flow, stream } from "../../../../scenarios/traffic.ts";
 import type { Ending, Exchange, StreamEvent } from "../../../evidence/exchange.ts";
-import { describeStream } from "./with-undici.ts";
+import { summarizeStream } from "./with-undici.ts";
 
 const event = (name: string, data: unknown, atMs: number): StreamEvent => ({ name, data: JSON.stringify(data), atMs });
 const done = event("done", { message: "ok", usage: { total_tokens: 7 }, execution_time: 1 }, 40);
@@ -16,7 +16,7 @@ const exchange = (events: readonly StreamEvent[], ending: Ending = { kind: "comp
   answer: { kind: "answered", status: 200, headers: [], headMs: 5, endMs: 50, body: { kind: "none" }, ending, events },
 });
 const described = (events: readonly StreamEvent[], ending?: Ending, left = false) =>
-  describeStream(flow("streams", stream, { kind: "at once", requests: 1 }), exchange(events, ending), left);
+  summarizeStream(flow("streams", stream, { kind: "at once", requests: 1 }), exchange(events, ending), left);
 
 describe("the summary of a stream", () => {
   it("has its order, its pauses and its end", () => {

@@ -148,7 +148,7 @@ function createListener(
 }
 
 /** Sends a health request. Returns whether the server keeps the connection open after the response. */
-export async function keepsConnections(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
+export async function testConnectionReuse(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
   const request = prepareRequest({ kind: "health", agent: "answering" }, key, target);
   const { answer } = await wire.open({ ...request, headers: Object.entries(request.headers), key: null }).finished;
   if (answer.kind === "unanswered")

@@ -32,7 +32,7 @@ export async function sendWithUndici(
 ): Promise<void> {
   const send = async (): Promise<LoadSample> => {
     const { exchange, hasLeft } = await exchangeOf(flow, request, wire, signal);
-    const stream = flow.operation.kind === "stream" ? describeStream(flow, exchange, hasLeft) : null;
+    const stream = flow.operation.kind === "stream" ? summarizeStream(flow, exchange, hasLeft) : null;
     const sample = sampleOf(flow, exchange, hasLeft, stream);
     collector.sample(sample);
     if (stream !== null && sample.status !== null && sample.status < 300) collector.stream(stream);
@@ -69,14 +69,14 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // A successful stream consists of events, which `describeStream` reads. The sample then needs no body text.
+  // A successful stream consists of events, which `summarizeStream` reads. The sample then needs no body text.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return isEvents ? { ...sample, tokens: stream.totalTokens } : sample;
 }
 
-export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
+export function summarizeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
   return {
     flow: flow.name,

@@ -6,7 +6,7 @@ import {
   type LoadSample,
   type StreamSummary,
 } from "../../../evidence/load-evidence.ts";
-import { toMicroseconds } from "../../load-sample.ts";
+import { roundToMicroseconds } from "../../load-sample.ts";
 import { type CollectedSamples, createSampleCollector } from "../../second-counts.ts";
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
@@ -61,8 +61,8 @@ export function createLineCollector() {
 const sampleOf = (line: SampleLine): LoadSample => ({
   flow: line.flow,
   key: line.key,
-  sentMs: toMicroseconds(line.sentMs),
-  headMs: toMicroseconds(line.headMs),
+  sentMs: roundToMicroseconds(line.sentMs),
+  headMs: roundToMicroseconds(line.headMs),
   endMs: line.endMs,
   status: line.status,
   ...rateLimitInfoOf(line),
@@ -74,9 +74,9 @@ const sampleOf = (line: SampleLine): LoadSample => ({
 
 const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): StreamSummary => ({
   flow: line.flow,
-  sentMs: toMicroseconds(line.sentMs),
+  sentMs: roundToMicroseconds(line.sentMs),
   status: line.status,
-  firstEventMs: stream.sequence.length === 0 ? null : toMicroseconds(line.sentMs + line.latencyMs),
+  firstEventMs: stream.sequence.length === 0 ? null : roundToMicroseconds(line.sentMs + line.latencyMs),
   endMs: line.endMs,
   longestGapMs: null,
   sequence: stream.sequence,

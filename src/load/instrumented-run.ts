@@ -17,7 +17,7 @@ import { TargetDied } from "./target-watch.ts";
 import { isGatewayError } from "../run/send/retry.ts";
 
 const hookSecret = "load-webhook-secret";
-/** Time, in ms, to keep retrying while the target is unreachable, e.g. during a deployment. */
+/** Time, in ms, to keep trying to register a webhook while the target is unreachable, e.g. during a deployment. */
 const maxOutageMs = 8000;
 const webhookPauseMs = 1000;
 
@@ -94,7 +94,7 @@ export interface Instrumentation {
 
 /** Clauses about usage. If a scenario tests one, the harness reads the usage report before and after the load. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses, in ms, before an outdated usage report is read again. Only two, as each read may count against the key. */
+/** Pauses, in ms, before further reads of an outdated usage report. Only two: each read may count against the key. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** Time, in ms, to wait for duplicate deliveries after all expected deliveries have arrived. */
@@ -255,8 +255,7 @@ function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
 function watchMemory(rssBytes: Instrumentation["rssBytes"]) {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: (): void => {} };
-  // Ignores an error, because an error only means that the server has ended. The load's failed requests already show
-  // that.
+  // Ignores an error: it means that the server has ended, which the load's failed requests already show.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

@@ -8,7 +8,7 @@ type LatencyGroup = keyof LoadEvidence["latency"];
 /** Maximum latency of a histogram, in microseconds: ten minutes, longer than any timeout. */
 const maxLatencyUs = 600_000_000;
 
-/** Counts latencies to three significant digits, in one histogram for each kind of response. */
+/** Creates a counter of latencies, to three significant digits, with one histogram for each {@link LatencyGroup}. */
 export function createLatencyRecorder() {
   const counts = { admitted: emptyHistogram(), refused: emptyHistogram(), other: emptyHistogram() };
   return {

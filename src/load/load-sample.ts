@@ -17,7 +17,7 @@ export interface ObservedResponse {
   readonly endMs: number;
   readonly status: number;
   readonly headers: readonly Header[];
-  /** The whole body as text; `null` if the engine does not have the whole body, or the body is not text. */
+  /** The whole body as text; `null` for a successful stream, an incomplete body, or a body that is not text. */
   readonly body: string | null;
   /** Whether the client disconnected on purpose before the response was complete. */
   readonly left: boolean;

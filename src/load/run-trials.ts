@@ -78,12 +78,12 @@ export interface RunTrialsOptions {
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onResult: (result: TrialResult) => void;
-  /** Called once with the reason if the target dies. The remaining trials are then skipped. */
+  /** Called at the end, with the reason, if the target died. The remaining trials have then been skipped. */
   readonly onDeath: (reason: string) => void;
   readonly connectTo?: typeof connectTo;
 }
 
-/** Sends and judges the trials one by one. Skips the remaining trials if `signal` aborts or the target dies. */
+/** Sends and judges the trials one by one. Skips the rest if `signal` aborts, the target dies or resources run out. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
   const stop = new AbortController();

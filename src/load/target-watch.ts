@@ -45,12 +45,12 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded to the load. During an outage, open connections can still get responses. */
+  /** When the target last responded during the outage, over a connection still open; `failedMs` if it did not. */
   respondedMs: number;
   readonly isRefused: boolean;
 }
 
-/** Starts a watch, which tries to connect every two seconds. */
+/** Starts a watch, which tries to connect every two seconds, and more often while the target is away. */
 export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch {
   const died = new AbortController();
   const either = AbortSignal.any([signal, died.signal]);
@@ -122,7 +122,7 @@ class StalledError extends Error {
   override name = "StalledError";
 }
 
-/** Aborts a load that takes too long because its target no longer responds. */
+/** Starts a timeout. Its `signal` aborts a load that takes too long because the target no longer responds. */
 export function startStallTimeout(stop: AbortSignal) {
   const stalled = new AbortController();
   let answered = 0;

@@ -15,7 +15,7 @@ export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(tr
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   readonly tiers: readonly TierName[];
-  /** `first`: the engine that a scenario lists first. `in turns`: the engine changes with each trial. */
+  /** `first`: the first installed engine of the scenario. `in turns`: the engine changes from trial to trial. */
   readonly engine: EngineName | "first" | "in turns";
   /** Installed engines. If none supports a scenario, `chooseTrials` keeps its trials, and the run skips them. */
   readonly engines: readonly EngineName[];
@@ -48,7 +48,7 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 
 export interface Estimate {
   readonly trial: LoadTrial;
-  /** Number of requests that the trial certainly sends, including the harness's own. */
+  /** Estimated number of requests: the harness's own, and those of flows with a fixed number. */
   readonly requests: number;
   /** Descriptions of flows that send an unknown number of requests, e.g. `as many as 5 connections can in 60 s`. */
   readonly openEnded: readonly string[];

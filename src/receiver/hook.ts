@@ -38,8 +38,8 @@ export interface Hook {
   readonly deliveries: () => readonly Delivery[];
   readonly droppedCount: () => number;
   /**
-   * Waits until the receiver has begun to reply to `count` deliveries. Resolves to `false` if that takes longer than
-   * `realMs`.
+   * Waits until the receiver has begun to reply to `count` deliveries. Resolves to `false` after `realMs`, or when the
+   * receiver is closed.
    */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
   /** Sends the replies that this hook held back. Afterwards, this hook holds back no replies. */
@@ -67,7 +67,7 @@ interface DeliveryStorage {
    * Reserves `bytes` for a delivery to a hook that already stores `stored` deliveries. Returns `false` if there is no
    * space.
    */
-  readonly hasRoom: (bytes: number, stored: number) => boolean;
+  readonly reserve: (bytes: number, stored: number) => boolean;
   /** Whether a hook with this many stored deliveries is full. A full hook only counts further deliveries. */
   readonly isFull: (stored: number) => boolean;
 }
@@ -83,7 +83,7 @@ function plannedReply(earlier: number, replies: readonly Reply[], isReleased: bo
 export function openHook(
   { name, token, secret, otherSecrets = [], arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
-  { hasRoom, isFull }: DeliveryStorage,
+  { reserve, isFull }: DeliveryStorage,
   onDelivery: (delivery: Delivery) => void,
 ) {
   const stored: Delivery[] = [];
@@ -101,7 +101,7 @@ export function openHook(
       reply,
       ...(since === undefined ? {} : { since }),
     };
-    const isStored = hasRoom(storageBytes(delivery), at);
+    const isStored = reserve(storageBytes(delivery), at);
     if (isStored) {
       stored.push(delivery);
       onDelivery(delivery);
@@ -177,7 +177,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only the beginning and the end of a `cut` body are stored. For the cost of reading, an eighth of its length counts.
+  // Only both ends of a `cut` body are stored. An eighth of its length counts if that is more, for the cost of reading.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;

@@ -160,14 +160,11 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Storage for the first deliveries of each hook, used even if a flood to another hook has filled the other storage.
- * `stored` is the number per hook; `bytes` is the limit for all hooks together.
+ * Bounds for the first deliveries of each hook. The receiver stores these even if other hooks have used up its
+ * {@link StorageBounds}. `stored`: deliveries per hook. `bytes`: total size of all stored deliveries.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/**
- * Maximum storage that one delivery needs, in bytes. If less is left, the receiver counts deliveries without reading
- * their bodies.
- */
+/** Maximum storage that one delivery needs, in bytes. If less is left, the receiver only counts deliveries. */
 const maxDeliveryBytes = 512 * 1024;
 
 function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
@@ -177,7 +174,7 @@ function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: S
     (storedInHook < perHookStorage.stored && storedBytes + bytes <= perHookStorage.bytes) ||
     (stored < storage.stored && storedBytes + bytes <= storage.bytes);
   const isFull = (storedInHook: number): boolean => !fits(maxDeliveryBytes, storedInHook);
-  const hasRoom = (bytes: number, storedInHook: number): boolean => {
+  const reserve = (bytes: number, storedInHook: number): boolean => {
     const isStored = fits(bytes, storedInHook);
     if (isStored) [stored, storedBytes] = [stored + 1, storedBytes + bytes];
     return isStored;
@@ -185,7 +182,7 @@ function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: S
   const all = (): Hook[] => [...hooks.values()].map(({ hook }) => hook);
   return {
     open: (record: HookRecord, baseUrl: string): Hook => {
-      const opened = openHook(record, `${baseUrl}/${record.token}/${record.name}`, { hasRoom, isFull }, onDelivery);
+      const opened = openHook(record, `${baseUrl}/${record.token}/${record.name}`, { reserve, isFull }, onDelivery);
       hooks.set(record.token, opened);
       return opened.hook;
     },

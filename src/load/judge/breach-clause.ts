@@ -56,7 +56,7 @@ export function formatCounts({ history: { decisions }, key }: KeyFacts): string 
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** Returns the maximum number of requests that were certainly admitted in any period of `windowMs`. */
+/** Returns the largest number of admitted requests that certainly fall within one period of `windowMs`. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions

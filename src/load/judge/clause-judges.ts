@@ -17,18 +17,17 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * The condition on the evidence for a verdict on a clause.
- *
+ * The condition on the evidence for a verdict on a clause. In addition, each verdict needs a valid run.
  * - `counts`: the clause passes only if all planned requests were sent, and nearly all got a response.
- * - `pace`: the clause is judged only if, in addition, the load generator sent nearly all requests on time.
- * - `each`: no condition, because single responses are enough evidence.
+ * - `pace`: the clause is judged only if `counts` is met, and the load generator was neither busy nor late.
+ * - `each`: no further condition, because single responses are enough evidence.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
   /** Suffix of the check's name, e.g. `completion`, if a clause has several judges. */
   readonly as?: string;
-  /** The requirement set that introduced this judge. Default: the set that introduced the clause. */
+  /** The requirement set that introduced this judge. Default: the first with both the clause and the scenario. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
@@ -94,7 +93,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(deliveries.judgeDeliverySignatures)],
 };
 
-/** Clauses about single responses. Every load reports breaches of these clauses, even if its scenario tests others. */
+/** Clauses about single responses. Every load reports breaches of them, even if its scenario does not test them. */
 export const perResponseClauses: readonly string[] = [
   ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",
@@ -105,10 +104,7 @@ export const perResponseClauses: readonly string[] = [
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const alwaysObservedClauses = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/**
- * Judges of requirements that are not in the interface document. `scenarios` names the scenarios that test the
- * requirement.
- */
+/** Judges of requirements that are not in the interface document. `scenarios`: names of scenarios that test them. */
 export const undocumentedRequirementJudges: Readonly<
   Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>
 > = {

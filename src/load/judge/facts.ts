@@ -30,8 +30,8 @@ const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** Maximum time, in ms, by which `retry_after` exceeds the necessary wait. Servers round up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of requests that the harness sends in addition to the load, such as reads of the usage report. */
-const instrumentationRequests = 2;
+/** Maximum number of requests that the harness sends before the load, to read usage and to register a webhook. */
+const maxRequestsBeforeLoad = 2;
 
 /** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
 function findFirstMinuteBreach(
@@ -68,7 +68,7 @@ function findFirstMinuteBreach(
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
   // Upper bound of the server's count. The server can also count refused requests and the harness's own requests.
-  const max = Math.max(admitted.length, others.length + instrumentationRequests);
+  const max = Math.max(admitted.length, others.length + maxRequestsBeforeLoad);
   const isExplained = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isExplained) return null;
   return over(", and then refused as used up", [refusal]);
@@ -209,7 +209,7 @@ function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evi
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
-/** Whether the usage report shows no tokens left, on a tier with an unknown quota. Only the main key reads usage. */
+/** Whether the usage report shows no tokens left, on a tier with an unknown quota. Only known for the main key. */
 const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boolean =>
   key === "main" && limits.tokensPerMonth === null && (usageCountIn(ledger?.after, "tokens")?.remaining ?? 1) <= 0;
 

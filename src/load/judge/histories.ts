@@ -23,7 +23,7 @@ import { hasAllSegments } from "./validity.ts";
 
 /** Minimum duration of a slow agent's execution, in ms of the target's clock. */
 const minSlowAgentMs = 900;
-/** Maximum network delay in each direction, in ms of the target's clock. */
+/** Maximum network delay of a response, in ms of the target's clock. */
 const travelMs = 500;
 /** Minimum value of the assumed network delay, in ms of this machine's clock. A busy machine can cause this delay. */
 const minTransitAllowanceMs = 100;
@@ -120,7 +120,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // Ignores a 429 that reports the limit per minute: its headers can describe a token bucket.
+      // For the limit per minute, uses only admitted requests: the headers of a 429 can describe a token bucket.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -140,7 +140,7 @@ const minRateWaitSeconds = 4;
 
 /**
  * Returns the wait for a new rate-limit window that each refusal announces, in ms, by the refusal's id. Leaves out
- * other waits, e.g. for a concurrency slot.
+ * waits for a concurrency slot, and waits during which the server admitted a request.
  */
 function announcedWaits(
   sent: readonly SampledRequest[],

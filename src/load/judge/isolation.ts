@@ -36,7 +36,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key counts as slowed down if its median latency rises by this factor, and also by at least `minIncreaseMs`. */
+/** A key is slowed down if its median latency rises by this factor and `minIncreaseMs`, and p is below `maxChance`. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;
@@ -110,8 +110,8 @@ function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // Skips 429 responses. If the hour's and the minute's limits are equal, a 429 can report the `Remaining` of either
-    // window.
+    // Skips 429 responses. `groupByWindow` tells windows apart by limit and reset only. If the hour and the minute
+    // agree in both, a 429 may report either window.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -43,7 +43,7 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/** Judges the clauses that the scenario tests. Of some other clauses, only breaches and observations are reported. */
+/** Judges the clauses that the scenario tests. For other clauses, reports some breaches and observations only. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding =>
@@ -103,7 +103,10 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Calls a judge if the evidence is valid. Turns its result `holds` into `unproven` if requests are missing. */
+/**
+ * Returns a judge's result; `unproven` if the run is invalid. For `pace`, also `unproven` if times are unreliable. For
+ * `counts` and `pace`, missing requests turn `holds` into `unproven`.
+ */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);

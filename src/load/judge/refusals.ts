@@ -83,11 +83,10 @@ interface RefusalStreak {
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
-  const isAlone = createRateRefusalTest(facts);
-  // Whether a refusal comes from a rate limit. Assumes that a concurrency limit answers with a `retry_after` below
-  // `minEarlySeconds`.
+  const isCertainlyRate = createRateRefusalTest(facts);
+  // Assumes that a refusal by the concurrency limit has a `retry_after` below `minEarlySeconds`.
   const isRate = (sample: SampledRequest): boolean =>
-    isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
+    isCertainlyRate(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: RefusalStreak[] = [];
   let open: RefusalStreak | null = null;
   for (const sample of inTurn) {
@@ -175,7 +174,7 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** Minimum time of slow refusals. They must also take {@link slowRatio} times as long as admitted requests. */
+/** Refusals are slow if their median is at least this many ms, and {@link slowRatio} times the admitted p90. */
 const slowMs = 1000;
 /** Minimum of `slowMs / speed`, in ms. That quotient replaces `slowMs` if the target's clock runs fast. */
 const slowAtSpeedMs = 200;

@@ -20,8 +20,8 @@ export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use))
       return toBreachResult(broken.judged, use, facts);
-    const outlived = findAdmittedBeyondSlots(use, facts, false);
-    if (outlived !== null) return outlived;
+    const beyond = findAdmittedBeyondSlots(use, facts, false);
+    if (beyond !== null) return beyond;
     const { count } = maxHeld(use.history.decisions);
     if (count < facts.limits.concurrent)
       return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
@@ -62,8 +62,8 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return toBreachResult(broken.judged, use, facts);
-    const outlived = findAdmittedBeyondSlots(use, facts, true);
-    if (outlived !== null) return outlived;
+    const beyond = findAdmittedBeyondSlots(use, facts, true);
+    if (beyond !== null) return beyond;
     const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
     const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
     if (count < facts.limits.concurrent)

@@ -13,7 +13,7 @@ const maxChance = 0.01;
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
-/** Judges whether the memory of the embedded server stays the same during the load. */
+/** Judges whether the memory of the embedded server grows during the load. */
 export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
   if (server === null) return unproven("the memory of a target that is not embedded is not known");
   const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));

@@ -53,10 +53,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/**
- * Creates a function that judges the order of each stream's events by one rule. An incomplete stream may lack its last
- * events.
- */
+/** Creates a judge of a rule about names and order of a stream's events. An incomplete stream may lack the last. */
 export const createStreamRuleJudge = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

@@ -4,14 +4,14 @@ import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 import type { HeadCounts } from "../second-counts.ts";
 
-/** The time and the reason at which the target became unusable for the load, e.g. because the target crashed. */
+/** A loss of the target during the load, e.g. by a crash. From `atMs` on, its responses prove nothing. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
 }
 
-/** Maximum time until the harness notices a broken connection, in ms. */
-const maxNoticeMs = 250;
+/** Tolerance for comparing `endMs` with `aliveMs`, in ms: two processes record them, and `aliveMs` a little late. */
+const aliveToleranceMs = 250;
 
 /** Finds the first loss of the target. Later responses prove nothing, as a restart may reset the server's counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
@@ -22,7 +22,7 @@ export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
-  const endsMs = broken.map(({ endMs }) => endMs).filter((endMs) => endMs > outage.aliveMs - maxNoticeMs);
+  const endsMs = broken.map(({ endMs }) => endMs).filter((endMs) => endMs > outage.aliveMs - aliveToleranceMs);
   return { atMs: endsMs.reduce((first, ms) => Math.min(first, ms), outage.failedMs), reason: describeOutage(outage) };
 }
 
@@ -62,7 +62,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Removes an unusable response, e.g. a gateway's, from a sample, as if the client had disconnected (`left`). */
+/** Marks a sample with a broken or unusable response, e.g. a gateway's, as if the client had disconnected (`left`). */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };

@@ -10,10 +10,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, testConnectionReuse, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/**
- * A message to the process that sends the load. The job contains API keys, which other users of the machine could read
- * on a command line.
- */
+/** A message to the process that sends the load. It carries the API keys: other users can read a command line. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -37,7 +34,7 @@ export interface SendResult extends CollectedSamples {
   readonly byUndici: readonly string[];
 }
 
-/** A flow counts as late if it starts more than this many milliseconds after its planned time. */
+/** All requests of a flow count as late if the flow starts more than this many milliseconds after its planned time. */
 const lateMs = 100;
 const progressEveryMs = 250;
 
@@ -93,11 +90,11 @@ async function autocannonFlows(
     ...target
   }: RequestTarget & Pick<SendJob, "network"> & { readonly key: string; readonly wire: Transport },
 ): Promise<ReadonlySet<Flow>> {
-  const keeps = await testConnectionReuse(target, key, wire).catch(async (error: unknown) => {
+  const reuses = await testConnectionReuse(target, key, wire).catch(async (error: unknown) => {
     await wire.close();
     throw error;
   });
-  return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
+  return new Set(reuses && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
 /** Returns the numbers of requests. If the responses decide how many a flow sends, `planned` equals `sent`. */

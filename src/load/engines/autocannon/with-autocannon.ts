@@ -13,7 +13,10 @@ const timeoutSeconds = 40;
 /** Milliseconds to wait for pending responses after a stop. */
 const graceMs = 2000;
 
-/** Whether autocannon can send a flow. autocannon only repeats one request, and reads every response to its end. */
+/**
+ * Whether autocannon can send a flow. autocannon only repeats one request, and reads every response to its end. It does
+ * not report when the events of a stream arrive.
+ */
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
@@ -25,10 +28,7 @@ interface ResponseHead {
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /**
-   * Whether the previous response on the connection had `Connection: close`. If so, the server does not read this
-   * request.
-   */
+  /** Whether the server ignores this request, as its last response on the connection had `Connection: close`. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -106,10 +106,7 @@ function createListener(
   recordUnread: () => void,
 ) {
   const underway = new Map<number, RequestInFlight>();
-  /**
-   * Connections on which the last response had `Connection: close`. The server does not read a request that autocannon
-   * still sends there.
-   */
+  /** Connections whose last response had `Connection: close`. autocannon may still send one more request on them. */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -167,7 +164,7 @@ interface AutocannonOptions extends PreparedRequest {
 
 /** autocannon stops after this many failed connections and timeouts, because the server is probably down. */
 const maxErrors = 200;
-/** Duration in seconds, longer than any load. autocannon requires a duration, even if a load has no time limit. */
+/** Duration in seconds, longer than any load: `sendOnce` ends a timed flow. autocannon's own default is 10 seconds. */
 const endlessSeconds = 1_000_000;
 
 function startAutocannon(options: AutocannonOptions, listen: ReturnType<typeof createListener>) {

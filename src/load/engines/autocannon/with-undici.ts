@@ -143,7 +143,7 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
 
 /** Maximum number of requests to send until one is refused. A server without limits would never refuse one. */
 const maxUntilRefused = 20_000;
-/** Milliseconds to wait beyond `retry_after`, because the clocks of the limiter and of this machine differ. */
+/** Extra milliseconds before the late retry: on a fast clock, the second that `lateRetrySeconds` adds is very short. */
 const marginMs = 100;
 
 /** Sends requests until one is refused, and retries after `retry_after`. Some rounds also retry earlier on purpose. */

@@ -25,7 +25,10 @@ export function builtBinary(root: string = packageRoot()): string {
   return join(root, ".cache", "k6", hash.digest("hex").slice(0, 16), executable);
 }
 
-/** Finds k6 v2: the executable that `K6_BINARY` names, else k6 on PATH, else k6 as built by `npm run k6:build`. */
+/**
+ * Finds k6 v2: the executable that `K6_BINARY` names. Without `K6_BINARY`: k6 on PATH, else k6 as built by
+ * `npm run k6:build`.
+ */
 export async function findK6(
   environment: Environment = process.env,
   root: string | null = rootOfBuilt(),

@@ -82,7 +82,7 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     SPEED: String(options.speed),
     RECORD: "true",
     K6_USER_AGENT: options.userAgent,
-    // Keeps k6 from contacting hosts on the Internet, which it may not be able to reach.
+    // Keeps k6 from looking for extensions on the Internet, which it may not be able to reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }
@@ -103,7 +103,7 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** Returns this process's environment, without variables that would change k6 or its script. */
+/** Returns this process's environment, without the variables of the harness, k6, its script and proxies. */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
@@ -144,7 +144,7 @@ interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the machine's CA certificates and the user's into one file, because k6 reads only one certificate file. */
+/** Writes Node's default CA certificates and the user's into one file, because k6 reads only one certificate file. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

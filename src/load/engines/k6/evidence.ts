@@ -21,7 +21,7 @@ interface CollectedLines extends CollectedSamples {
   readonly end: EndLine | null;
 }
 
-/** A request counts as late if it is sent more than this many milliseconds after its planned time. */
+/** A request of a constant-rate flow counts as late if k6 sends it more than this many ms after its planned time. */
 const LATE_MS = 100;
 
 export type LineCollector = ReturnType<typeof createLineCollector>;
@@ -111,7 +111,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // k6 does not report how many requests this process should send, so `planned` is computed.
+    // k6 does not report how many requests this process should send. Counts a dropped iteration as one request.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

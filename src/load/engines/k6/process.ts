@@ -73,7 +73,7 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Returns an error if k6's evidence is unusable, else `null`. k6 exits with 0 even if its script threw. */
+/** Returns an error if k6 failed; `null` if it succeeded or was stopped. k6 exits with 0 even if its script threw. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));

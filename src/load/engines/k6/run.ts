@@ -21,7 +21,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** Time, in ms, that each k6 process gets to start. Then all processes begin to send together. */
+/** Start-up time per k6 process, in ms. For example, two processes begin to send together after twice this time. */
 const START_MS = 1500;
 
 export const runK6: Engine = async (scenario, options) => {
@@ -86,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets `planned` to the number of requests that the scenario plans. A k6 process knows only its own segment. */
+/** Sets `planned` to the sum of the flows' planned requests. For a flow without a fixed number, adds the sent ones. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

@@ -210,6 +210,9 @@ export const loadEvidenceSchema = z
       .object({ admitted: histogramSchema, refused: histogramSchema, other: histogramSchema })
       .describe("From sending to the response head: 2xx, 429, any other status."),
     streams: z.array(streamSchema),
+    sentBefore: count
+      .optional()
+      .describe("Requests that the harness sent with the main key just before the load; absent in older files."),
     ledger: z
       .object({
         before: z.unknown(),

@@ -106,12 +106,21 @@ export async function runInstrumented(
   options: EngineOptions,
   { receiver, rssBytes, deliveryTimeoutMs }: Instrumentation,
 ): Promise<LoadEvidence> {
-  const wire = openTransport({
+  let sent = 0;
+  const transport = openTransport({
     now: epochMs,
     clockOffsetMs: () => 0,
     network: options.network,
     senderHeaders: () => [["User-Agent", options.userAgent]],
+    onResend: () => void (sent += 1),
   });
+  const wire: Transport = {
+    ...transport,
+    open: (outgoing) => {
+      sent += 1;
+      return transport.open(outgoing);
+    },
+  };
   const readsUsage = scenario.claims.some((claim) => usageClaims.includes(claim));
   const memory = watchMemory(rssBytes);
   const refused = (): number => receiver?.refusedConnections() ?? 0;
@@ -119,6 +128,7 @@ export async function runInstrumented(
   try {
     const hook = scenario.needs.includes("receiver") ? await registerWebhook(scenario, options, receiver, wire) : null;
     const before = readsUsage ? await readUsage(options, wire) : null;
+    const sentBefore = sent;
     const evidence = await engine(scenario, options);
     const keyRefused = await refusedForGood(evidence, options, wire);
     const ledger =
@@ -131,6 +141,7 @@ export async function runInstrumented(
         : await waitForDeliveries(hook, evidence, deliveryTimeoutMs, options.signal);
     return {
       ...evidence,
+      sentBefore,
       notes: [...evidence.notes, ...notesOn(ledger, hook !== null)],
       ledger,
       deliveries: refused() > refusedBefore ? null : deliveries,
@@ -139,7 +150,7 @@ export async function runInstrumented(
     };
   } finally {
     memory.end();
-    await wire.close();
+    await transport.close();
   }
 }
 

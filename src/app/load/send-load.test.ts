@@ -17,7 +17,7 @@ import { aKey, aTarget } from "../../run/testing/values.ts";
 import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
-import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
+import { prepareLoad, silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
 import { defaultLoadParameters } from "./plan-load.ts";
 import { cliMessages } from "../../cli/messages.ts";
 import { nightExitCode } from "../../cli/commands/nightly.ts";
@@ -216,6 +216,16 @@ describe("sending load from a program", () => {
     expect(confirmations).toMatchObject([{ baseUrl: target.baseUrl, unsendable: [] }]);
     expect(await send({ target, scenarios })).toEqual(refused);
     expect(conducted.length).toBe(before);
+  });
+
+  it("counts the trials of every call for `maxRequests`", async () => {
+    const prepared = await prepareLoad({ target: null, scenarios, engines, messages: cliMessages, maxRequests: 100 });
+    if (prepared.kind === "not sent") throw new Error("nothing was sent");
+    onTestFinished(prepared.close);
+    const { document } = await prepared.sendTrials(prepared.trials, null);
+    await prepared.sendTrials(prepared.trials, null);
+    expect(document.report.requests).toBeGreaterThan(0);
+    expect(conducted.slice(-2).map(({ maxRequests }) => maxRequests)).toEqual([100, 100 - document.report.requests]);
   });
 
   it("goes on in one other folder where the folder cannot be written", async () => {

@@ -29,9 +29,14 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
   });
 }
 
-/** Returns how many requests the harness sent with the key before the load, to read usage and register a webhook. */
-const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
-  key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
+/**
+ * Returns how many requests the harness sent with the key before the load, to read usage and register a webhook. Older
+ * evidence does not state the number: there, one request led to each of the two results.
+ */
+const sentBeforehand = (
+  { key }: KeyFacts,
+  { evidence: { sentBefore, ledger, deliveries } }: Pick<LoadFacts, "evidence">,
+): number => (key === "main" ? (sentBefore ?? Number(ledger !== null) + Number(deliveries !== null)) : 0);
 
 /** Finds a response whose `Remaining` is too low for the number of requests sent with the key. */
 export function findTooLowRemaining(

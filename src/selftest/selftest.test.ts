@@ -17,7 +17,7 @@ const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
  * servers with several variants. A full run tries every fault and variant by itself, with all suites. Trials try every
  * fault and every server with several variants, and use less of what takes longest; the seed chooses what:
  *
- * - one of six variants is tried by itself;
+ * - one of twelve variants is tried by itself;
  * - one of twelve faults is tried with all suites, the others with the suites of their clauses;
  * - for faults of limits, another one of twelve trials uses the largest tiers;
  * - of all others, one of 24 trials uses up limits.
@@ -25,7 +25,7 @@ const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
  * `scope.test.ts` shows that this makes no difference.
  */
 const faults = triesEveryFault ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
-const variants = isFull ? allVariants : ofAll(allVariants).filter((_, at) => isEvery(6, at));
+const variants = isFull ? allVariants : ofAll(allVariants).filter((_, at) => isEvery(12, at));
 const alone = [...faults, ...variants].map((patch) => [patch]);
 const mostAtOnce = 16;
 const allGroups = groupCompatibleVariants(allVariants, mostAtOnce);

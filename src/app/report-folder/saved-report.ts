@@ -9,7 +9,7 @@ import {
   serializeReport,
 } from "../../report/model/report-file.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
-import { digestingChunks, type Digests, reportFileName, sha256Of } from "../../report/statement/statement.ts";
+import { chunksWithDigest, type Digests, reportFileName, sha256Of } from "../../report/statement/statement.ts";
 import { joinLines, line, type Line, UsageError } from "../../base/line.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
@@ -48,7 +48,7 @@ function withReadErrors<T>(failure: Line, advice: string, read: () => T): T {
 
 /** Writes `evidence.json` and `report.json` into a folder. If the writing fails, uses a temporary folder. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
-  const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
+  const { chunks, sha256 } = chunksWithDigest(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }

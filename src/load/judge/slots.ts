@@ -1,5 +1,5 @@
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
-import { maxHeld } from "../../rules/limits/admission/slots.ts";
+import { maxHeldSlots } from "../../rules/limits/admission/slots.ts";
 import {
   breachedClause,
   formatCounts,
@@ -22,7 +22,7 @@ export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
       return toBreachResult(broken.judged, use, facts);
     const beyond = findAdmittedBeyondSlots(use, facts, false);
     if (beyond !== null) return beyond;
-    const { count } = maxHeld(use.history.decisions);
+    const { count } = maxHeldSlots(use.history.decisions);
     if (count < facts.limits.concurrent)
       return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
     return use.samples.some(isRefused)
@@ -65,7 +65,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
     const beyond = findAdmittedBeyondSlots(use, facts, true);
     if (beyond !== null) return beyond;
     const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
-    const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
+    const { count } = maxHeldSlots(use.history.decisions.filter(({ id }) => streams.has(id)));
     if (count < facts.limits.concurrent)
       return unproven(`only ${count} of ${facts.limits.concurrent} slots were certainly held by streams at once`);
     return use.samples.some((each) => isRefused(each) && (each.remaining ?? 1) > 0)
@@ -76,7 +76,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
 
 /** Judges LIM-6: the server admits at least the tier's published number of concurrent requests. */
 export const judgeMinConcurrent = judgeUnlessOtherBreach("LIM-6", (use, { limits: { concurrent } }) => {
-  const { count } = maxHeld(use.history.decisions);
+  const { count } = maxHeldSlots(use.history.decisions);
   if (count >= concurrent) return holds(`${count} held a slot at once`);
   return unproven(`at most ${count} of ${concurrent} slots were certainly held at once`);
 });

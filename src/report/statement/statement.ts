@@ -147,7 +147,7 @@ export const sha256Of = (content: string | Uint8Array): string => createHash("sh
  * Computes the SHA-256 of text chunks while a caller reads the chunks. `sha256` returns the digest after the last
  * chunk.
  */
-export function digestingChunks(chunksOf: () => Iterable<string>): {
+export function chunksWithDigest(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
 } {

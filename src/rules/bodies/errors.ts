@@ -48,7 +48,7 @@ export const formMismatch = (response: ErrorResponse): Mismatch | null =>
     : null;
 
 /** Judges ERR-5: an error has a code and a message. */
-export function textMismatch(response: ErrorResponse): Mismatch | null {
+export function codeOrMessageMismatch(response: ErrorResponse): Mismatch | null {
   const error = errorIn(response);
   for (const name of ["code", "message"] as const) {
     const value = error?.[name];

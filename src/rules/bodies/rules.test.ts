@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyMismatches, bodyRules, type ResponseBody } from "./rules.ts";
+import { bodyMismatches, bodyRules, type EndpointResponse } from "./rules.ts";
 
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 const metadata = { execution_time: 0.2, agent_version: "1.0.0", request_id: "r1" };
@@ -9,7 +9,7 @@ const formA = { error: { code: "RATE_LIMITED", message: "no", status: 429, retry
 const details = { limit: 10, remaining: 0, reset_at: "2026-03-04T05:06:07Z", retry_after: 3 };
 const formB = { status: "error", error: { code: "RATE_LIMIT_EXCEEDED", message: "no", details } };
 
-const answer = (json: unknown, other: Partial<ResponseBody> = {}): ResponseBody => ({
+const answer = (json: unknown, other: Partial<EndpointResponse> = {}): EndpointResponse => ({
   endpoint: "invoke",
   status: 200,
   json,
@@ -17,12 +17,12 @@ const answer = (json: unknown, other: Partial<ResponseBody> = {}): ResponseBody 
   contentType: "application/json",
   ...other,
 });
-const refused = (json: unknown, other: Partial<ResponseBody> = {}) => answer(json, { status: 429, ...other });
-const health = (json: unknown, other: Partial<ResponseBody> = {}) => answer(json, { endpoint: "health", ...other });
+const refused = (json: unknown, other: Partial<EndpointResponse> = {}) => answer(json, { status: 429, ...other });
+const health = (json: unknown, other: Partial<EndpointResponse> = {}) => answer(json, { endpoint: "health", ...other });
 const errorOf = (more: object) => ({ error: { ...formA.error, ...more } });
 
 describe("what an answer says by itself", () => {
-  it.each<[string, ResponseBody]>([
+  it.each<[string, EndpointResponse]>([
     ["an invoke", answer(invoked)],
     ["an invoke with nothing optional", answer({ result: {} })],
     ["optional fields that are null", answer({ result: {}, usage: null, metadata: { execution_time: null } })],
@@ -39,7 +39,7 @@ describe("what an answer says by itself", () => {
     expect(bodyMismatches(correct)).toStrictEqual([]);
   });
 
-  it.each<[string, string, ResponseBody]>([
+  it.each<[string, string, EndpointResponse]>([
     ["SVC-1", "HTML", refused(undefined, { text: "<html>", contentType: "text/html" })],
     ["REQ-4", "JSON as a text", answer(invoked, { contentType: "text/plain" })],
     ["ERR-2", "an error that is text", refused({ error: "no" })],

@@ -10,7 +10,7 @@ import {
   type Mismatch,
   retryAfterMismatch,
   statusMismatch,
-  textMismatch,
+  codeOrMessageMismatch,
 } from "./errors.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { errorStatuses, healthStatuses } from "../../spec/events-and-errors.ts";
@@ -21,7 +21,7 @@ import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
-export interface ResponseBody extends ErrorResponse {
+export interface EndpointResponse extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
   readonly text: string;
@@ -32,7 +32,7 @@ export interface BodyRule {
   readonly clause: ClauseId;
   readonly appliesTo: (endpoint: LoadedEndpoint, status: number) => boolean;
   /** Returns the mismatch, `null` if the response follows the rule, `undefined` if the rule does not apply. */
-  readonly judge: (response: ResponseBody) => Mismatch | null | undefined;
+  readonly judge: (response: EndpointResponse) => Mismatch | null | undefined;
 }
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
@@ -67,7 +67,7 @@ const isDeclared: BodyRule = {
 };
 
 /** Whether a response is a health report. The document allows a health report with an error status. */
-const isHealthReport = ({ endpoint, json }: ResponseBody): boolean =>
+const isHealthReport = ({ endpoint, json }: EndpointResponse): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
 
@@ -96,7 +96,7 @@ const errorRules: readonly BodyRule[] = [
   ofErrors("ERR-2", formMismatch, (endpoint) => endpoint === "invoke"),
   ofErrors("ERR-3", formMismatch, (endpoint) => endpoint === "stream"),
   ofErrors("ERR-4", formMismatch, (endpoint) => endpoint !== "invoke" && endpoint !== "stream"),
-  ofErrors("ERR-5", onlyWithErrorObject(textMismatch)),
+  ofErrors("ERR-5", onlyWithErrorObject(codeOrMessageMismatch)),
   ofErrors("ERR-6", (response) => (isOf(response, "form-a") ? statusMismatch(response) : null)),
   ofErrors("ERR-7", (response) => (isOf(response, "form-b") ? detailsMismatch(response) : null)),
   ofErrors("ERR-8", onlyWithErrorObject(retryAfterMismatch), isLimit),
@@ -104,7 +104,7 @@ const errorRules: readonly BodyRule[] = [
   ofErrors("ERR-10", codeStatusMismatch),
 ];
 
-function isOf(response: ResponseBody, form: "form-a" | "form-b"): boolean {
+function isOf(response: EndpointResponse, form: "form-a" | "form-b"): boolean {
   const found = formIn(response);
   return found === form || found === "both";
 }
@@ -158,15 +158,15 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 const noMismatches: readonly BodyMismatch[] = [];
 
 /** Cache of the latest result. Under load, thousands of refusals in sequence have the same body. */
-let last: { readonly response: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
+let last: { readonly response: EndpointResponse; readonly flaws: readonly BodyMismatch[] } | null = null;
 
-const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
+const isAlike = (one: EndpointResponse, other: EndpointResponse): boolean =>
   one.text === other.text &&
   one.status === other.status &&
   one.endpoint === other.endpoint &&
   one.contentType === other.contentType;
 
-export function bodyMismatches(response: ResponseBody): readonly BodyMismatch[] {
+export function bodyMismatches(response: EndpointResponse): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.response, response)) return last.flaws;
   let flaws = noMismatches;
   rulesFor(response.endpoint, response.status).forEach((rule) => {

@@ -10,7 +10,7 @@ import {
   type Mismatch,
   retryAfterMismatch,
   statusMismatch,
-  textMismatch,
+  codeOrMessageMismatch,
 } from "../../rules/bodies/errors.ts";
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import { errorCodes, errorStatuses, statusCodes } from "../../spec/events-and-errors.ts";
@@ -224,7 +224,7 @@ export const errors = suite("Errors", [
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  checkEveryError("ERR-5", { isCovered: (each) => errorOf(each) !== null, judge: byRule(textMismatch) }),
+  checkEveryError("ERR-5", { isCovered: (each) => errorOf(each) !== null, judge: byRule(codeOrMessageMismatch) }),
   checkErrorForm("ERR-6", "form-a", byRule(statusMismatch)),
   checkErrorForm("ERR-7", "form-b", byRule(detailsMismatch)),
   checkEveryError("ERR-8", {

@@ -2,7 +2,7 @@ import { type Decision, type History, requestsIn, type AdmissionOptions } from "
 import { hourMs, minuteMs } from "../../../base/duration.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import type { LimitName } from "./models.ts";
-import { maxHeld } from "./slots.ts";
+import { maxHeldSlots } from "./slots.ts";
 import { requestsBefore, timelineOf } from "./timeline.ts";
 
 /**
@@ -43,7 +43,7 @@ export function describeActual(
   history: History,
   options: AdmissionOptions,
 ): string {
-  if (limit === "concurrency") return `${maxHeld(witness).count} requests held a slot at the same time`;
+  if (limit === "concurrency") return `${maxHeldSlots(witness).count} requests held a slot at the same time`;
   if (breach === "refused below limit")
     return witness.map((refusal) => describeCountedAt(refusal, history, options)).join("; ");
   return `${admittedAndRefused(witness)}, on a key ${textsOfPriorUse[history.priorUse]}`;

@@ -3,7 +3,7 @@ import { type BreachKind, describeActual, describeExpected, type LimitBreach, sm
 import { compatibleModels, fitModels, type ModelFits } from "./fit-models.ts";
 import type { AdmissionOptions, Decision, History } from "./history.ts";
 import { type Bucket, burstBucket, hasRefusal, type LimiterShape, type LimitName } from "./models.ts";
-import { createSlotTest, maxHeld } from "./slots.ts";
+import { createSlotTest, maxHeldSlots } from "./slots.ts";
 import { fitBucket } from "./bucket.ts";
 import { hourMs, minuteMs } from "../../../base/duration.ts";
 import { countUpTo } from "../../../base/lists.ts";
@@ -160,7 +160,7 @@ export function decideVerdict(
   options: AdmissionOptions,
   everyReading: boolean,
 ): HistoryVerdict {
-  if (maxHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
+  if (maxHeldSlots(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
   const reasons = explainRefusals(history, limits, options);
   if (reasons.unexplained.length > 0) return breachOf("refused below limit", "any");
   const open = refusalsLeftBySlots(history, limits, options, reasons.explained);

@@ -3,7 +3,7 @@ import { countUpTo } from "../../../base/lists.ts";
 import { requestsBefore, requestsInFirstEntries, tallyOf, requestsUpTo } from "./timeline.ts";
 
 /** Returns the highest number of concurrency slots certainly in use, and the time of this maximum. */
-export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
+export function maxHeldSlots(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
   const ends = tallyOf(holds, (hold) => hold.toMs);

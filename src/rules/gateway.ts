@@ -24,7 +24,10 @@ interface GatewayOutage {
   others: number;
 }
 
-/** After this many responses of the target itself, the next gateway-like response begins a new {@link GatewayOutage}. */
+/**
+ * After this many responses of the target itself, a gateway-like response begins a new {@link GatewayOutage}, unless
+ * {@link isNextSecond} joins it to the last one.
+ */
 const maxOthersBetween = 20;
 /**
  * A gateway sends its errors in groups. If more than this many 502, 503 and 504 responses are isolated (see
@@ -37,7 +40,7 @@ const maxDeploymentMs = 30_000;
  * If a period in which errors and other responses alternate is longer than this share of the total time, the errors
  * come from the target. Exception: periods up to `maxDeploymentMs`.
  */
-const minWholeShare = 0.8;
+const minPersistentShare = 0.8;
 
 /**
  * Returns the periods in which a gateway sent 502, 503 or 504 instead of the target. Returns `null` if the target
@@ -45,22 +48,22 @@ const minWholeShare = 0.8;
  */
 export function gatewayOutages(responses: readonly ResponseCounts[]): readonly GatewayOutage[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
-  const spells = findSpells(sorted);
-  const singles = spells.filter(isIsolated).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
+  const outages = findOutages(sorted);
+  const isolated = outages.filter(isIsolated).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
   const totalMs = (sorted.at(-1)?.toMs ?? 0) - (sorted[0]?.fromMs ?? 0);
-  const minPersistentMs = Math.max(maxDeploymentMs, totalMs * minWholeShare);
-  const isPersistent = spells.some(({ fromMs, toMs, others }) => others > 0 && toMs - fromMs > minPersistentMs);
-  return singles > maxIsolated || isPersistent ? null : spells;
+  const minPersistentMs = Math.max(maxDeploymentMs, totalMs * minPersistentShare);
+  const isPersistent = outages.some(({ fromMs, toMs, others }) => others > 0 && toMs - fromMs > minPersistentMs);
+  return isolated > maxIsolated || isPersistent ? null : outages;
 }
 
 const isIsolated = ({ gatewayLike, others }: GatewayOutage): boolean =>
   gatewayLike === 1 || others >= gatewayLike * maxOthersBetween;
 
-function findSpells(sorted: readonly ResponseCounts[]): GatewayOutage[] {
-  const spells: GatewayOutage[] = [];
+function findOutages(sorted: readonly ResponseCounts[]): GatewayOutage[] {
+  const outages: GatewayOutage[] = [];
   let othersSince = 0;
   for (const each of sorted) {
-    const last = spells.at(-1);
+    const last = outages.at(-1);
     if (each.gatewayLike === 0) {
       // Counts only responses to requests sent after the last gateway-like response. An earlier request could have
       // reached the target before the outage, so its response does not show that the target is back.
@@ -73,16 +76,16 @@ function findSpells(sorted: readonly ResponseCounts[]): GatewayOutage[] {
       last.others += othersSince + each.others;
     } else {
       const { fromMs, toMs, gatewayLike, others } = each;
-      spells.push({ fromMs, toMs, gatewayLike, others });
+      outages.push({ fromMs, toMs, gatewayLike, others });
     }
     othersSince = 0;
   }
-  return spells;
+  return outages;
 }
 
 /**
- * Whether the counts of a second follow directly on `spell`. `false` for a single response, whose `fromMs` equals its
+ * Whether the counts of a second follow directly on `outage`. `false` for a single response, whose `fromMs` equals its
  * `toMs`.
  */
-const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewayOutage): boolean =>
-  toMs > fromMs && fromMs - spell.toMs < 1000;
+const isNextSecond = ({ fromMs, toMs }: ResponseCounts, outage: GatewayOutage): boolean =>
+  toMs > fromMs && fromMs - outage.toMs < 1000;

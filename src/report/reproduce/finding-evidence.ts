@@ -20,9 +20,7 @@ import {
 } from "./curl.ts";
 
 export interface EvidenceContext extends CurlOptions {
-  /**
-   * Returns the recorded exchanges and deliveries by id. The first call may be slow, because it redacts the evidence.
-   */
+  /** Returns the recorded messages by id. The first call may be slow, because it redacts the evidence. */
   readonly recorded: () => MessagesById;
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
@@ -136,8 +134,8 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 const maxRepeatedRequests = 2;
 
 /**
- * Returns shell commands for a delivery. They create its webhook again, repeat the requests that the finding names, and
- * compute the right signature.
+ * Returns shell commands for a delivery. They create its webhook again, and repeat up to two POST requests that the
+ * finding names. If the delivery has a wrong signature, they also compute the right one.
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
   const creation = findCreation(delivery, context.recorded().exchanges);

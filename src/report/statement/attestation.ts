@@ -97,7 +97,6 @@ export function attestationDifferences(attestation: Attestation): string[] {
   return differencesIn(attestation, attestationOf(statement, parts), [], words);
 }
 
-/** Default number of days for which a signed statement is valid, counted from the end of the run. */
 const defaultValidDays = 90;
 
 /**

@@ -7,14 +7,14 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 import { isDeepStrictEqual } from "node:util";
 
-export function statementDifferences(stated: Statement, made: Statement): string[] {
+export function statementDifferences(stated: Statement, derived: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
   return [
-    ...differencesIn(wholeFieldsOf(stated), wholeFieldsOf(made), [], ["the statement says", "the report says"]),
-    ...rowDifferences("exceptions", exceptions, made.exceptions, ({ check, outcome }) => `${check} ${outcome}`),
-    ...rowDifferences("notExercised", notExercised, made.notExercised, ({ clause }) => clause),
-    ...rowDifferences("readings", Object.entries(readings), Object.entries(made.readings), ([clause]) => clause),
-    ...evidenceDifferences(evidence, made.evidence),
+    ...differencesIn(wholeFieldsOf(stated), wholeFieldsOf(derived), [], ["the statement says", "the report says"]),
+    ...rowDifferences("exceptions", exceptions, derived.exceptions, ({ check, outcome }) => `${check} ${outcome}`),
+    ...rowDifferences("notExercised", notExercised, derived.notExercised, ({ clause }) => clause),
+    ...rowDifferences("readings", Object.entries(readings), Object.entries(derived.readings), ([clause]) => clause),
+    ...evidenceDifferences(evidence, derived.evidence),
   ];
 }
 
@@ -56,15 +56,15 @@ const formatValue = (value: unknown): string =>
 function rowDifferences<T>(
   field: string,
   stated: readonly T[],
-  made: readonly T[],
+  derived: readonly T[],
   nameOf: (row: T) => string,
 ): string[] {
-  if (isDeepStrictEqual(stated, made)) return [];
+  if (isDeepStrictEqual(stated, derived)) return [];
   const name = (row: T): string => sanitizeLine(nameOf(row), 80);
-  const missing = made.filter((row) => !stated.some((each) => nameOf(each) === nameOf(row)));
-  const added = stated.filter((row) => !made.some((each) => nameOf(each) === nameOf(row)));
+  const missing = derived.filter((row) => !stated.some((each) => nameOf(each) === nameOf(row)));
+  const added = stated.filter((row) => !derived.some((each) => nameOf(each) === nameOf(row)));
   const changed = stated.filter((row) => {
-    const same = made.filter((each) => nameOf(each) === nameOf(row));
+    const same = derived.filter((each) => nameOf(each) === nameOf(row));
     return same.length > 0 && !same.some((each) => isDeepStrictEqual(each, row));
   });
   const lines = [
@@ -98,7 +98,7 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 interface JudgementDifferences {
   readonly differences: readonly string[];
   /**
-   * Findings that the report lacks when its evidence is judged again, because the run did not select their checks.
+   * Findings that follow from the evidence but are not in the report, because the run did not select their checks.
    * Example: `SSE-10 (note)`. These findings do not count as differences.
    */
   readonly leftOut: readonly string[];

@@ -13,8 +13,8 @@ export interface PolicyFacts {
   readonly isSigned: boolean;
   readonly signers: readonly VendorKey[];
   /**
-   * For each signer that the policy accepts, the ids of the keys in the signer's key list. `null` if the policy gives
-   * no list for the signer.
+   * For each entry of the policy's `signers`, in order: the ids of the keys in the entry's key list. `null` if the
+   * entry names no list.
    */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
   readonly matchesReport: boolean | null;

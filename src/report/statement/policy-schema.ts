@@ -6,7 +6,7 @@ import { profileNames } from "../../spec/profiles.ts";
 const textsSchema = z.array(z.string().min(1)).min(1);
 const readings = z.record(z.string(), z.union([z.string(), textsSchema]));
 
-/** Rules that a policy may mark as optional, because statements can lack the data for them. */
+/** Rules that a policy may mark as optional, because their data can be missing, e.g. if no report is given. */
 export const optionalRules = ["profiles", "readings", "excessPercent", "subjects", "report"] as const;
 
 const signerSchema = z

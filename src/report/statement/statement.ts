@@ -143,10 +143,7 @@ const statementLoadOf = ({
 /** Returns the SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/**
- * Computes the SHA-256 of text chunks while a caller reads the chunks. `sha256` returns the digest after the last
- * chunk.
- */
+/** Returns text chunks, and a function that returns their SHA-256 after a caller has read them all. */
 export function chunksWithDigest(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;

@@ -105,7 +105,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   ];
 }
 
-/** Cuts the description of a failure cause to two lines, so that all causes and the first exchange fit on a screen. */
+/** Cuts a text about a failure cause to two lines, so that the causes and the first exchange fit on a screen. */
 const firstTwoLines = ([first = "", second, ...rest]: readonly string[]): string[] => {
   if (second === undefined) return [first];
   return [first, rest.length === 0 ? second : `${second} …`];

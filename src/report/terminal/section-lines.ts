@@ -62,9 +62,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
-/**
- * Returns the heading of a section. Most sections have none, because the first row of their table serves as heading.
- */
+/** Returns the heading of a section. Most sections have none: the first row of their table serves as heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint, width }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -204,9 +202,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/**
- * Cuts or wraps a cell's text to the width of its column. cli-table3 could do this, but might split a surrogate pair.
- */
+/** Cuts or wraps a cell's text to the width of its column. If cli-table3 did it, it might split a surrogate pair. */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBreakingWords(text, width.columns).join("\n");

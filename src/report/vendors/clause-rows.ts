@@ -11,9 +11,7 @@ import { presenceReadings } from "../model/report-sections.ts";
 /** The result of a clause for one vendor. `absent`: the vendor's report has no finding of the clause. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /**
-   * Explanation, such as `expected 200; got 500` or the reason for a skip. Empty for `pass`, `observed` and `absent`.
-   */
+  /** `expected 200; got 500`, or for example the reason for a skip. Empty for `pass`, `observed` and `absent`. */
   readonly text: string;
 }
 
@@ -22,7 +20,7 @@ export interface ClauseRow {
   readonly level: RowLevel;
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether the outcomes of vendors differ. Ignores vendors whose report has no finding of the clause. */
+  /** Whether the outcomes of vendors differ. Ignores vendors that have no finding of the clause. */
   readonly differs: boolean;
 }
 
@@ -90,8 +88,8 @@ export interface BehaviourRow {
   readonly check: string;
   readonly says: string;
   /**
-   * Observed behaviour, one cell for each vendor. A cell is `null` if the vendor was not judged, and empty if the
-   * vendor's report has no finding.
+   * Observed behaviour, one cell for each vendor. `null`: the vendor was not judged. Empty: its report has no finding.
+   * A cell of a gap may also give a reason instead: `not observed: …`.
    */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;

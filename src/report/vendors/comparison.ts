@@ -64,7 +64,7 @@ export interface VendorComparison {
 
 /**
  * Compares the reports of several vendors. If `from` names a vendor, `switches` has only the switches from that vendor
- * to each other vendor.
+ * to each other judged vendor.
  */
 export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);

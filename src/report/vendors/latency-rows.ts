@@ -9,6 +9,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 
 /** Summary of measured times in milliseconds, such as the latencies of successful requests to one endpoint. */
 export interface Latency {
+  /** Number of requests that were measured. For times between chunks: number of streams. */
   readonly count: number;
   readonly median: number;
   /** 99th percentile. With fewer than 100 measurements, it is close to the maximum. */
@@ -25,9 +26,7 @@ interface RequestKind {
   readonly method: string;
   readonly path: RegExp;
   readonly atMs: (answer: Answered) => number | null;
-  /**
-   * Whether to measure only requests to the agent that received the most. Other agents may be slow or fail on purpose.
-   */
+  /** Whether to measure only the agent with the most 2xx responses. Other agents may be slow on purpose. */
   readonly isMainAgentOnly: boolean;
 }
 

@@ -5,8 +5,8 @@ import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./s
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 /**
- * Renders a vendor comparison as Markdown: verdicts, tables of differences, questions to each vendor, and what changes
- * when a client switches vendors.
+ * Renders a vendor comparison as Markdown: verdicts, the tables of {@link vendorTables}, questions to each vendor, and
+ * what changes when a client switches vendors.
  */
 export function renderVendorsMarkdown(all: VendorComparison): string {
   const names = all.vendors.map(({ name }) => markdownProse(name));
@@ -48,10 +48,10 @@ function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly
 }
 
 function questionsMarkdown({ questions }: VendorComparison, names: readonly string[]): string[] {
-  const lists = questions.flatMap((asked, at) =>
-    asked === null || asked.length === 0
+  const lists = questions.flatMap((ofVendor, at) =>
+    ofVendor === null || ofVendor.length === 0
       ? []
-      : [`### ${names[at] ?? ""}`, asked.map(({ text }) => `1. ${markdownProse(text, 1500)}`).join("\n")],
+      : [`### ${names[at] ?? ""}`, ofVendor.map(({ text }) => `1. ${markdownProse(text, 1500)}`).join("\n")],
   );
   return lists.length === 0 ? [] : [`## ${questionsTitle}`, markdownProse(questionsIntro), ...lists];
 }

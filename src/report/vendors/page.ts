@@ -201,14 +201,14 @@ interface PagePart {
 
 function questionsHtml({ vendors, questions }: VendorComparison): PagePart[] {
   const lists = vendors.flatMap(({ name }, at) => {
-    const asked = questions[at] ?? [];
-    return asked.length === 0
+    const ofVendor = questions[at] ?? [];
+    return ofVendor.length === 0
       ? []
       : [
           html`<div class="asked">
             <h3>${name}</h3>
             <ol>
-              ${asked.map(({ text }) => html`<li><span class="words">${prose(text, 1500)}</span></li>`)}
+              ${ofVendor.map(({ text }) => html`<li><span class="words">${prose(text, 1500)}</span></li>`)}
             </ol>
           </div>`,
         ];

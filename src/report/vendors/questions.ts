@@ -52,8 +52,8 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
 }
 
 /**
- * Whether the vendor can provide what a skipped check needs. Command-line flags such as `--max-wait` are up to the
- * tester.
+ * Whether the vendor can provide what a skipped check needs. `false` if the run was stopped, or if only a command-line
+ * flag such as `--max-wait` would help: the tester chooses it.
  */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));

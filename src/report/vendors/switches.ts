@@ -10,10 +10,7 @@ const kinds = ["profile", "broken clause", "error form", "reading", "limit", "ga
 
 interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /**
-   * Names of what differs: clause ids if `kind` is `"reading"`, check ids if `"gap"`, and for example `pro, burst` if
-   * `"limit"`.
-   */
+  /** Names of profiles, ids of clauses or checks, or limits such as `pro, burst`. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;
@@ -34,9 +31,7 @@ interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/**
- * Up to this many vendors, every pair is compared by default. With more, only pairs with the first vendor are compared.
- */
+/** Up to this many judged vendors, the default is to compare every pair. With more: only pairs with the first. */
 const maxPairedVendors = 4;
 
 /**

@@ -35,8 +35,8 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
 }
 
 function splitColumns(columns: readonly number[], width: number): number[][] {
-  const most = Math.max(1, Math.floor((width - labelColumnWidth) / minColumnWidth));
-  const parts = Math.ceil(columns.length / most);
+  const maxColumns = Math.max(1, Math.floor((width - labelColumnWidth) / minColumnWidth));
+  const parts = Math.ceil(columns.length / maxColumns);
   return Array.from({ length: parts }, (_, at) =>
     columns.slice(Math.ceil((at * columns.length) / parts), Math.ceil(((at + 1) * columns.length) / parts)),
   );

@@ -29,10 +29,7 @@ const path = z.string().min(1);
 const name = z.string().min(1).max(60).describe("Heads the vendor's column; no two are the same.");
 const load = path.describe("Folder of a kept load report of the same deployment.").optional();
 
-/**
- * Returns the schema of the vendors file. `inline` is the schema of a target that is written in the vendors file
- * itself.
- */
+/** Returns the schema of the vendors file. `inline`: the schema of a target written in the vendors file itself. */
 export const vendorsSchemaWith = <T extends z.ZodType>(inline: T) =>
   z
     .strictObject({

@@ -119,8 +119,8 @@ export function documentedStatus(code: string | null): number | null {
 }
 
 /**
- * Judges ERR-10: a response has the documented status of its error code. Returns `undefined` if the code has no
- * documented status.
+ * Judges ERR-10: a response has the documented status of its error code. Returns `undefined` if the body has
+ * no code, or a code without documented status.
  */
 export function codeStatusMismatch(response: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(response);

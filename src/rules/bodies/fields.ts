@@ -36,8 +36,8 @@ interface FoundValue {
 }
 
 /**
- * Finds the values at a path of a JSON value, such as `checks.agent.status`. Finds none if a parent on the path is no
- * object.
+ * Finds the values at a path of a JSON value: one at `checks.agent.status`, several at a path with `[]` or `*`. Finds
+ * `undefined` for a field that its parent lacks, and no value if the parent is missing.
  */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];

@@ -38,16 +38,16 @@ export interface BodyRule {
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
 /** Whether to judge the whole body as JSON. A successful stream consists of events, which have their own rules. */
-const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
+const hasJsonBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
-const isJson: BodyRule = {
+const jsonRule: BodyRule = {
   clause: "SVC-1",
-  appliesTo: isBody,
+  appliesTo: hasJsonBody,
   judge: ({ status, json, text }) =>
     json !== undefined || text === ""
       ? null
@@ -57,9 +57,9 @@ const isJson: BodyRule = {
         },
 };
 
-const isDeclared: BodyRule = {
+const contentTypeRule: BodyRule = {
   clause: "REQ-4",
-  appliesTo: isBody,
+  appliesTo: hasJsonBody,
   judge: ({ json, contentType }) => {
     if (json === undefined || mayBeJson(contentType)) return null;
     return { expected: "an answer with `Content-Type: application/json`", actual: formatValue(contentType) };
@@ -90,21 +90,21 @@ const onlyWithErrorObject =
   (response) =>
     errorIn(response) === null ? undefined : judge(response);
 
-const isLimit: BodyRule["appliesTo"] = (_, status) => status === 429;
+const isRefusal: BodyRule["appliesTo"] = (_, status) => status === 429;
 
 const errorRules: readonly BodyRule[] = [
   ofErrors("ERR-2", formMismatch, (endpoint) => endpoint === "invoke"),
   ofErrors("ERR-3", formMismatch, (endpoint) => endpoint === "stream"),
   ofErrors("ERR-4", formMismatch, (endpoint) => endpoint !== "invoke" && endpoint !== "stream"),
   ofErrors("ERR-5", onlyWithErrorObject(codeOrMessageMismatch)),
-  ofErrors("ERR-6", (response) => (isOf(response, "form-a") ? statusMismatch(response) : null)),
-  ofErrors("ERR-7", (response) => (isOf(response, "form-b") ? detailsMismatch(response) : null)),
-  ofErrors("ERR-8", onlyWithErrorObject(retryAfterMismatch), isLimit),
-  ofErrors("ERR-9", onlyWithErrorObject(limitCodeMismatch), isLimit),
+  ofErrors("ERR-6", (response) => (hasForm(response, "form-a") ? statusMismatch(response) : null)),
+  ofErrors("ERR-7", (response) => (hasForm(response, "form-b") ? detailsMismatch(response) : null)),
+  ofErrors("ERR-8", onlyWithErrorObject(retryAfterMismatch), isRefusal),
+  ofErrors("ERR-9", onlyWithErrorObject(limitCodeMismatch), isRefusal),
   ofErrors("ERR-10", codeStatusMismatch),
 ];
 
-function isOf(response: EndpointResponse, form: "form-a" | "form-b"): boolean {
+function hasForm(response: EndpointResponse, form: "form-a" | "form-b"): boolean {
   const found = formIn(response);
   return found === form || found === "both";
 }
@@ -135,8 +135,8 @@ export const healthClauses = [
 ] as const;
 
 export const bodyRules: readonly BodyRule[] = [
-  isJson,
-  isDeclared,
+  jsonRule,
+  contentTypeRule,
   ...errorRules,
   ...invokeClauses.map((clause) => fieldsOf("invoke", clause)),
   ...healthClauses.map((clause) => fieldsOf("health", clause)),

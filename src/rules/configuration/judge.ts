@@ -34,8 +34,8 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * For each clause, the path of the object or array that contains the clause's fields. If this value is wrong or
- * missing, the clause is skipped. Default: the top level of the file.
+ * For each clause, the path of the object or array that contains the clause's fields. If this value or one
+ * around it breaks another clause, the clause is skipped. Default: the top level of the file.
  */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],

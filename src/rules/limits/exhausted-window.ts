@@ -131,8 +131,8 @@ function maxReturned<A extends RequestSample>(
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
-  const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
-  const fading = isUnseen ? limit : Math.min(limit, samples.filter(isBefore).length);
+  const hasUnknownUse = !isFresh && sinceBeginning < fadingSeconds;
+  const fading = hasUnknownUse ? limit : Math.min(limit, samples.filter(isBefore).length);
   const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
   const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
   return (later) => {

@@ -4,6 +4,7 @@ import type { PhaseRange } from "./fixed-windows.ts";
 import { countBelow } from "../../../base/lists.ts";
 import { requestsBefore, requestsUpTo, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
+/** A window whose start is not exactly known: it opens between `fromMs` and `toMs`. */
 interface PossibleWindow {
   readonly fromMs: number;
   readonly toMs: number;
@@ -29,6 +30,7 @@ export interface Openers {
    * `starts[i]` to the end of the list.
    */
   readonly earliestEndFrom: Float64Array;
+  /** Times of requests that may have been refused and so have restarted a window. Empty if refusals restart none. */
   readonly pushers: readonly Span[];
 }
 

@@ -98,7 +98,7 @@ type IsBreach = (history: History) => boolean;
  */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Maximum number of requests to examine in the search for a witness. Examining this many takes about a second. */
+/** Limits the trials of `dropChunks`. Each trial examines all requests; this many in all take about a second. */
 const maxExaminedRequests = 60_000;
 
 /** Finds a small set of requests whose outcomes alone prove a breach. */

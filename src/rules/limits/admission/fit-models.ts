@@ -84,8 +84,8 @@ function createFitter(
     const family = { ...plain, minCapacity: minCapacityOf(plain.windowMs) };
     const found = listOf(fitAnchored(timeline, openers, family, null));
     if (timeline.unknownUseUntilMs === -Infinity || family.minCapacity > maxCapacity(plain)) return found;
-    const unseenMs = Math.min(timeline.endMs, timeline.unknownUseUntilMs) - timeline.startMs;
-    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
+    const unknownUseMs = Math.min(timeline.endMs, timeline.unknownUseUntilMs) - timeline.startMs;
+    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unknownUseMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
     );
     for (const set of open) addMinimalSet(found, set);
@@ -121,7 +121,7 @@ const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unex
 
 /**
  * Returns the hour and minute models that occur in a valid combination. A combination of hour, minute and burst limiter
- * is valid if it explains every refusal.
+ * is valid if at least one of the three explains each refusal.
  */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>

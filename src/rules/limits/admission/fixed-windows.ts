@@ -22,7 +22,7 @@ export interface PhaseRange {
 }
 
 /**
- * Fits fixed windows with all phases of a range at once. The result contains the refusals that none of these phases
+ * Fits windows with all phases of a range at once. The result contains the refusals that none of these phases
  * explains; `null` if no phase fits.
  */
 type FitPhases = (phases: PhaseRange) => Fit | null;
@@ -70,10 +70,10 @@ export interface Announcement {
 const secondMs = 1000;
 /** Two reports of the same reset can differ by this much, because servers round times. */
 const maxApartMs = 2 * secondMs;
-/** This many different `Remaining` values with the same reset suffice to prove fixed windows. */
-const minValues = 3;
-/** Two `Reset-After` values with the same reset also suffice to prove fixed windows if they differ by at least this. */
-const minSeconds = 10;
+/** If all resets agree, this many different `Remaining` values suffice to prove fixed windows. */
+const minRemainingValues = 3;
+/** If all resets agree, two `Reset-After` values that differ by at least this also prove fixed windows. */
+const minResetAfterSpreadSeconds = 10;
 
 /**
  * Returns the span in which a fixed window ends, widened by the uncertainty `unknownMs` of the limiter's clock. Returns
@@ -98,10 +98,10 @@ export function announcedEnd(all: readonly Announcement[], windowMs: number, unk
 }
 
 function isConclusive(usable: readonly Announcement[]): boolean {
-  if (new Set(usable.map(({ remaining }) => remaining)).size >= minValues) return true;
+  if (new Set(usable.map(({ remaining }) => remaining)).size >= minRemainingValues) return true;
   const min = usable.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
   const max = usable.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
-  return max - min >= minSeconds;
+  return max - min >= minResetAfterSpreadSeconds;
 }
 
 /** Returns `ms` modulo `windowMs`, shifted to between `-windowMs / 2` and `windowMs / 2`. */
@@ -142,8 +142,8 @@ interface WindowGrid {
 }
 
 /**
- * Returns the refusals that fixed windows cannot explain if the first window starts within `phases`. If `weighted`, a
- * window also counts part of the previous window's requests.
+ * Returns the refusals that fixed windows cannot explain if the first window starts within `phases`; `null` if such
+ * windows cannot admit all admitted requests. If `weighted`, a window also counts part of the previous window.
  */
 export function fitFixed(
   timeline: AdmissionTimeline,

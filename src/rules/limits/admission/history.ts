@@ -17,7 +17,7 @@ export interface Span {
  *
  * - `admitted`: let through, and certainly counted.
  * - `refused`: status 429.
- * - `failed`: another error status. The limiter can have counted the request or not.
+ * - `failed`: the limiter can have counted the request or not, e.g. another error status, or a health request.
  * - `unknown`: no response. The request can have been admitted or refused, or never have arrived.
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
@@ -34,7 +34,7 @@ export interface Decision extends Counted {
   readonly id: string;
   /**
    * Earliest and latest time of the decision, on the limiter's clock. Without a response, the latest time is
-   * `Infinity`.
+   * `Infinity`, unless the client disconnected.
    */
   readonly decided: Span;
   /** Time from sending the request to receiving the head of the response, on the client's clock. */
@@ -45,8 +45,8 @@ export interface Decision extends Counted {
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * Wait that the refusal announces, such as `retry_after`, in ms of the limiter's clock. Absent, for example, if a
-   * request is admitted earlier than announced.
+   * Wait until the rate limit admits a request, as the refusal announces (`retry_after`), in ms of the limiter's clock.
+   * Absent if the concurrency limit may have refused, or if a request is admitted earlier than announced.
    */
   readonly reportedWaitMs?: number;
 }
@@ -84,9 +84,9 @@ export interface AdmissionOptions {
 interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
-  /** When the head of the response arrived; `Infinity` if there was no response. */
+  /** When the head of the response arrived. Without a response, the latest possible time of the decision. */
   readonly answeredMs: number;
-  /** When the response was complete; equal to `answeredMs` unless it streamed. */
+  /** When the response was complete. Without a response, equal to `answeredMs`. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
   /** Minimum time that the agent worked on the request. Default: 0 (unknown). */
@@ -123,7 +123,7 @@ function certainHold(request: ObservedRequest): Span | null {
 
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome that a response shows. A health request is `failed`, because it may have counted or not. */
+/** Returns the outcome that a response shows. Each response to a health request is `failed`: it may have counted. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

@@ -49,7 +49,7 @@ function createReasonTest(
 ): HasReason {
   const timeline = timelineOf(history, options, pending, explained);
   const bySlots = createSlotTest(history, limits.concurrent, options, explained);
-  const unexplainedByBurst = fitBucket(timeline, smallestBucket(limits))?.unexplained;
+  const unexplainedByBurst = fitBucket(timeline, minimumBurstBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
   // On some servers, each refusal restarts the window. A request without a response was possibly refused, too.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
@@ -65,8 +65,11 @@ function createReasonTest(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest possible burst bucket. If this bucket does not explain a refusal, no larger bucket does. */
-function smallestBucket(limits: TierLimits): Bucket {
+/**
+ * Returns the burst bucket with a capacity that `fitBucket` raises until all admitted requests fit. A larger bucket
+ * explains no more refusals.
+ */
+function minimumBurstBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
@@ -214,7 +217,7 @@ function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst is added to the limit per minute. Contains `true` and `false` if both are possible. */
+  /** Whether the burst raises the limit per minute. If both are possible, the list has `true` and `false`. */
   readonly burstAdds: readonly boolean[];
   /** Whether refused requests count toward the limits. If the history allows both answers, the list has both. */
   readonly countsRefusals: readonly boolean[];

@@ -36,8 +36,8 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 const maxKeptSets = 48;
 
 /**
- * Adds a set to a list of minimal sets, in which no set contains another. In a full list, merges the set with the last
- * one.
+ * Adds a set to a list of minimal sets, in which no set contains another. In a full list, the intersection of the last
+ * set and the new set replaces the last set.
  */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;

@@ -112,13 +112,13 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
   return min;
 }
 
-function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
+function gapsIn({ earliest, latest }: Instants, unknownUseUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = createRankLookup(latest);
   for (let at = 0; at <= earliest.values.length; at += 1) {
     const endedMs =
       at === 0 ? -Infinity : (latest.values[latestAt(requestsInFirstEntries(earliest, at) - 1)] ?? -Infinity);
-    const fromMs = Math.max(unseenUntilMs, endedMs);
+    const fromMs = Math.max(unknownUseUntilMs, endedMs);
     const toMs = earliest.values[at] ?? Infinity;
     if (fromMs < toMs) gap.push({ fromMs, toMs });
   }

@@ -19,6 +19,7 @@ export function maxHeldSlots(decisions: readonly Decision[]): { readonly count: 
 
 type SlotTest = (refusal: Decision) => boolean;
 
+/** Values per block of `blockMaxima`. With the maximum of each block, `maxBetween` need not read every value. */
 const blockSize = 256;
 
 /** Returns a function that tells whether occupied concurrency slots can explain a refusal. */

@@ -28,7 +28,7 @@ export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
   /**
    * The first layer has all admitted requests. Each further layer keeps the requests whose span is shorter than half
-   * the longest span of the layer before.
+   * the longest span of the layer before: among long spans, too many short ones at a time could go unnoticed.
    */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
@@ -60,7 +60,7 @@ export function timelineOf(
   const sent = tallyOf(countable, (decision) => decision.inFlight.fromMs);
   const refused = tallyOf([...mayCount], from);
   const instants = history.decisions.flatMap((decision) => [from(decision), to(decision)]).filter(Number.isFinite);
-  const latest = history.decisions.reduce((min, decision) => Math.min(min, to(decision)), Infinity);
+  const firstDecidedByMs = history.decisions.reduce((min, decision) => Math.min(min, to(decision)), Infinity);
   return {
     admitted,
     layers: layersOf(admitted),
@@ -76,7 +76,7 @@ export function timelineOf(
     })),
     startMs: instants.reduce((min, instant) => Math.min(min, instant), Infinity),
     endMs: instants.reduce((max, instant) => Math.max(max, instant), -Infinity),
-    unknownUseUntilMs: history.priorUse === "nothing" ? -Infinity : latest,
+    unknownUseUntilMs: history.priorUse === "nothing" ? -Infinity : firstDecidedByMs,
   };
 }
 

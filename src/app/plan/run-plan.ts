@@ -18,7 +18,7 @@ import {
 } from "./skipped-checks.ts";
 import { reasonOverBudget } from "../../run/run-probe.ts";
 import { type Enabler, type Messages, needsMoreTime } from "../../run/skip-reason.ts";
-import { expectedPairs } from "../../suites/coverage/count-pairs.ts";
+import { expectedPairCounts } from "../../suites/coverage/count-pairs.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { pairRequestsSent } from "../../suites/coverage/probe.ts";
 
@@ -60,7 +60,7 @@ function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairs
   const { target, readOnly, messages, coverageSeed: seed = defaultCoverageSeed } = input;
   const inWords = (cut: readonly CutPairs[]): PlannedPairCounts["cut"] =>
     cut.map(({ needs, pairs }) => ({ needs: messages.needs(needs), pairs }));
-  const { coveredCount, total, cut, triples } = expectedPairs({
+  const { coveredCount, total, cut, triples } = expectedPairCounts({
     target,
     readOnly,
     seed,

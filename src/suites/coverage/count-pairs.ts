@@ -144,7 +144,7 @@ export interface PlannedRun {
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
-export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
+export function expectedPairCounts({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));
   const covered = new Set(inStates.flatMap(reach.covering.pairsIn));

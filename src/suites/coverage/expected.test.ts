@@ -5,7 +5,7 @@ import type { LimitTest } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
-import { type PairCounts, expectedPairs, type PlannedRun } from "./count-pairs.ts";
+import { type PairCounts, expectedPairCounts, type PlannedRun } from "./count-pairs.ts";
 import { reachOf } from "./plan.ts";
 
 const clock = { advance: () => Promise.resolve(), settleMs: 0, agentsFollow: true };
@@ -21,7 +21,7 @@ const allTested: readonly LimitTest[] = (["minute used up", "hour used up"] as c
 }));
 const unbounded = { requests: Number.POSITIVE_INFINITY, executions: Number.POSITIVE_INFINITY };
 const expected = (target: Target, more: Partial<PlannedRun> = {}): PairCounts =>
-  expectedPairs({ target, readOnly: false, seed: 1, tested: allTested, left: unbounded, ...more });
+  expectedPairCounts({ target, readOnly: false, seed: 1, tested: allTested, left: unbounded, ...more });
 const needsIn = ({ cut }: PairCounts): unknown[] => cut.map(({ needs }) => needs);
 
 describe("the pairs that a plan expects", () => {

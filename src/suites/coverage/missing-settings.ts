@@ -29,7 +29,7 @@ export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-export const derivedKinds: readonly string[] = dimensions.key.refused.filter((kind) => !isNamedKind(kind));
+export const derivedKeyKinds: readonly string[] = dimensions.key.refused.filter((kind) => !isNamedKind(kind));
 
 export const isRejectedKeyKind = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
@@ -69,7 +69,7 @@ function missingKey(kind: string, target: Target): Enabler | null {
   if (kind === "in the query" && keyForUrl(target) === null)
     return 'a key with `"disposable": true` in the target file, or a target on loopback: a URL ends in logs';
   if (kind === "outlived" && target.clock === null) return need("clock");
-  if (derivedKinds.includes(kind) || keyOfKind(kind, target) !== null) return null;
+  if (derivedKeyKinds.includes(kind) || keyOfKind(kind, target) !== null) return null;
   return isNamedKind(kind) ? need(keyNeeds[kind]) : `\`keys\` in the target file: a key of the tier ${kind}`;
 }
 

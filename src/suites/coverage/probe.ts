@@ -19,7 +19,7 @@ import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
 import { countPairs, needsOfLeftOut, noResponseNeed, type PairCounts } from "./count-pairs.ts";
 import { reachOf, rowsInState } from "./plan.ts";
-import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./missing-settings.ts";
+import { derivedKeyKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./missing-settings.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
 /** A generated request: its chosen values (`row`) and its exchange. */
@@ -236,7 +236,7 @@ async function sendRow(
 }
 
 function clientOf(kind: string, client: Client, target: Target): Client | null {
-  if (derivedKinds.includes(kind) && kind !== "in the query") return client;
+  if (derivedKeyKinds.includes(kind) && kind !== "in the query") return client;
   const key = kind === "in the query" ? keyForUrl(target) : keyOfKind(kind, target);
   return key === null ? null : client.as(key);
 }

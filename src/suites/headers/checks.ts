@@ -23,8 +23,8 @@ import {
   samplesAndExchanges,
   concurrentRounds,
   remainingFallDuring,
-  isImpossibleFall,
-  isUnexplained,
+  hasImpossibleFall,
+  hasUnexpectedFall,
 } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
 import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeWhetherErrorsCount } from "./value-sequences.ts";
@@ -157,9 +157,9 @@ const checks: readonly Check[] = [
     const [first] = readable;
     if (first === undefined)
       return unproven("the concurrent requests were not all admitted in one window, or `Remaining` was absent");
-    if (readable.length < rounds.length || !readable.every(isUnexplained)) return holds();
-    const impossible = readable.find(isImpossibleFall);
-    if (impossible === undefined || !readable.every(isImpossibleFall))
+    if (readable.length < rounds.length || !readable.every(hasUnexpectedFall)) return holds();
+    const impossible = readable.find(hasImpossibleFall);
+    if (impossible === undefined || !readable.every(hasImpossibleFall))
       return unproven("a rolling window may have given back earlier requests during the round");
     const { fell = 0, expected = 0, remainingAtOnce = [], from = 0 } = remainingFallDuring(impossible) ?? {};
     return breach(

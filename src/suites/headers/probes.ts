@@ -121,7 +121,7 @@ export const concurrentRounds = probe(
     const atOnce = Math.min(maxConcurrent, Math.max(2, Math.floor(concurrent / 2)));
     const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], helloBody, unpaced);
     const rounds: ConcurrentRound[] = [];
-    while (rounds.length < maxRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
+    while (rounds.length < maxRounds && (rounds.at(-1) === undefined || hasUnexpectedFall(rounds.at(-1)))) {
       await ensureAllowance(client, atOnce + 2, { time, recorder, perMinute });
       const before = await invoke();
       const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
@@ -167,16 +167,16 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound) 
   return { ...whole, expected: atOnce.length + 1, remainingAtOnce, from: first.remaining ?? 0 };
 }
 
-export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
+export const hasImpossibleFall = (round: ConcurrentRound): boolean => isFallUnexpected(round, round.mayReturn);
 
 /**
- * Whether `Remaining` fell by an unexpected amount. Unlike {@link isImpossibleFall}, ignores that requests can leave a
+ * Whether `Remaining` fell by an unexpected amount. Unlike {@link hasImpossibleFall}, ignores that requests can leave a
  * rolling window.
  */
-export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
-  round !== undefined && isUnexplainedFall(round, 0);
+export const hasUnexpectedFall = (round: ConcurrentRound | undefined): boolean =>
+  round !== undefined && isFallUnexpected(round, 0);
 
-function isUnexplainedFall(round: ConcurrentRound, mayReturn: number): boolean {
+function isFallUnexpected(round: ConcurrentRound, mayReturn: number): boolean {
   const fall = remainingFallDuring(round);
   if (fall === null) return false;
   const { fell, expected, remainingAtOnce, from } = fall;

@@ -21,7 +21,7 @@ import {
  * end before the stream is closed count.
  */
 const closingMs = 250;
-/** A finished stream counts as left open if at least this many later requests end before the stream is closed. */
+/** A stream counts as left open if this many requests begin after its `done` and end before it is closed. */
 const minLaterCalls = 3;
 
 const isConcurrent = ({ calls }: JudgedRun): boolean =>

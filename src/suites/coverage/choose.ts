@@ -15,7 +15,7 @@ const maxInvalid = { few: 3, many: 80 } as const;
 export const maxValid = 40;
 export const maxExecutions = 10;
 
-/** Whether a correct server runs an agent for a request with the values of this row. */
+/** Whether a correct server may run an agent for a request with the values of this row. */
 export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
@@ -42,12 +42,12 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Share of the remaining time to fill with planned requests. The rest is a reserve for slow responses. */
+/** Time counts as short if the requests would take more than this share of it. The rest allows for slow responses. */
 const plannedShare = 0.5;
 
 /**
- * Sorts requests by key, valid keys first. If time is short, the requests with the most uncovered pairs of values come
- * first.
+ * Groups requests by key, valid keys first. If time is short, only groups the requests with the most uncovered pairs of
+ * values. The other requests follow.
  */
 export function inSendingOrder(
   rows: readonly Row[],
@@ -98,14 +98,14 @@ function chooseAffordable(
 
 const rowsPerAdvance = 8;
 /**
- * Advance of the test clock after every `rowsPerAdvance` requests. Repeated advances of 17 s reach every second of a
- * minute, but advances of 15 s only four seconds.
+ * Advance of the test clock before each `rowsPerAdvance`-th request, and before a valid key's first request to an
+ * endpoint. Repeated advances of 17 s reach every second of a minute, but advances of 15 s only four seconds.
  */
 const advanceMs = 17_000;
 
 /**
  * Returns a function to call before each request. With a test clock, the function starts a new rate-limit window before
- * a key's first request to an endpoint.
+ * a valid key's first request to an endpoint.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

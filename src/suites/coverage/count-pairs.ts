@@ -15,7 +15,7 @@ import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 interface PairBitmap {
   /** Hash of the list of all pairs of request values. Only bitmaps with equal hashes can be combined. */
   readonly of: string;
-  /** Base64 of one bit for each pair of request values. A bit is 1 if a request of the run had both values. */
+  /** Base64 of one bit for each pair of request values. A bit is 1 if a request with both values got a response. */
   readonly bits: string;
 }
 
@@ -26,9 +26,10 @@ interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/** Counts and names of the pairs of request values that a run covered or missed, e.g. `endpoint=list key=wrong`. */
+/** The pairs of request values, e.g. `endpoint=list key=wrong`, that a run covered, missed or could not reach. */
 export interface PairCounts {
   readonly coveredCount: number;
+  /** Names of the missed pairs for which no missing setting (`cut`) is known. */
   readonly uncovered: readonly string[];
   readonly total: number;
   readonly cut: readonly CutPairs[];
@@ -38,7 +39,7 @@ export interface PairCounts {
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run. Each row lists a request's values, such as endpoint and kind of key. */
+/** The answered and unanswered requests of a run. Each row lists a request's values, such as endpoint and key kind. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
@@ -81,7 +82,7 @@ export function neededForLimit({ key = "", state }: Row, target: Target, tested:
 }
 
 function countTriples({ target, readOnly, answered, unanswered, tested }: SentRows): TripleCounts {
-  const seen = new Set(answered.filter(isDocumented).map(nameOfTriple));
+  const answeredTriples = new Set(answered.filter(isDocumented).map(nameOfTriple));
   const leftOut = new Map(
     [...unanswered].filter(([row]) => isDocumented(row)).map(([row, why]) => [nameOfTriple(row), why]),
   );
@@ -95,7 +96,7 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
     if (state !== "fresh") return neededForLimit(triple, target, tested);
     return leftOut.get(nameOfTriple(triple)) ?? (target.clock === null ? need("clock") : noResponseNeed);
   };
-  const missing = allTriples().filter((each) => !seen.has(nameOfTriple(each)));
+  const missing = allTriples().filter((each) => !answeredTriples.has(nameOfTriple(each)));
   const cut = missing.flatMap((each) => causeOf(each) ?? []).map((needs) => ({ needs, pairs: 1 }));
   const total = allTriples().length;
   return { covered: total - missing.length, reachable: total - cut.length, total, cut: mergeCuts(cut) };
@@ -166,7 +167,7 @@ export function expectedPairCounts({ target, readOnly, seed, tested, left }: Pla
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the planned rows that the run does not send, each with the missing setting, e.g. a test clock. */
+/** Returns the rows that `chooseRows` leaves out, each with the missing setting. `null`: the limit's probe failed. */
 export const needsOfLeftOut = (
   { all, sent }: ReturnType<typeof chooseRows>,
   target: Target,

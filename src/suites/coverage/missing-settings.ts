@@ -41,8 +41,8 @@ export const validKeyKinds = (target: Target): string[] => {
 };
 
 /**
- * Returns a key to send in URLs; `null` if the target has none. A remote target gets only a disposable key, because
- * URLs are often logged.
+ * Returns a key to send in URLs; `null` if the target has none. A target that is not on this machine gets only a
+ * disposable key, because URLs are often logged.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);

@@ -63,15 +63,15 @@ export interface CoverageReach {
 }
 
 export const reachOf = memoizeByPair((target: Target, readOnly: boolean): CoverageReach => {
-  const lacks = (name: Dimension, value: string): Enabler | null => missingSettingFor(name, value, target);
+  const missingFor = (name: Dimension, value: string): Enabler | null => missingSettingFor(name, value, target);
   const available = (name: Dimension): string[] =>
-    dimensions[name].values.filter((value) => lacks(name, value) === null);
+    dimensions[name].values.filter((value) => missingFor(name, value) === null);
   const covering = coveringOf(available, readOnly);
   const pairs = new Set(covering.possiblePairs());
   const all = allPairs();
   const cut = all
     .filter((pair) => !pairs.has(pair))
-    .map((pair) => ({ needs: needOfPair(pair, lacks, readOnly), pairs: 1 }));
+    .map((pair) => ({ needs: needOfPair(pair, missingFor, readOnly), pairs: 1 }));
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 });
 
@@ -84,12 +84,12 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
 
 function needOfPair(
   pair: string,
-  lacks: (name: Dimension, value: string) => Enabler | null,
+  missingFor: (name: Dimension, value: string) => Enabler | null,
   readOnly: boolean,
 ): Enabler {
   for (const name of choosableDimensions)
     for (const value of dimensions[name].values) {
-      const cause = ` ${pair} `.includes(`${name}=${value} `) ? lacks(name, value) : null;
+      const cause = ` ${pair} `.includes(`${name}=${value} `) ? missingFor(name, value) : null;
       if (cause !== null) return cause;
     }
   return readOnly ? need("readOnly") : "another target file";

@@ -39,16 +39,16 @@ export interface PairCoverage extends PairCounts {
 
 /** Approximate cost of the generated requests, with a test clock. `executions`: requests that run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/** After this many 429 responses to invalid keys, the probe assumes a limit on the client's address. */
+/** After this many 429s to invalid keys, the probe advances the test clock. Without one, it sends no more of them. */
 const maxLimited = 2;
-/** After this many successes with one kind of invalid key or body, the endpoint gets no more requests of this kind. */
+/** After this many successful invokes (or streams) with one kind of invalid key or body, the probe sends no more. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/** The probe sends no request after this time. The last response then still arrives before the probe's deadline. */
+/** No generated request is begun after this time, so that the last response arrives before the probe's deadline. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
-/** Generates and sends requests for the pairs of values that no other request has, e.g. `endpoint=list key=wrong`. */
+/** Generates and sends requests for pairs of values that no earlier request had, e.g. `endpoint=list key=wrong`. */
 export const pairRequestsSent = probe(
   "requests are sent for the pairs of properties that no other request has",
   {

@@ -34,7 +34,7 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // Uses an unknown webhook if the run knows none: a server must then respond 404.
+  // Without a known webhook or operation, uses an id that does not exist: a server must then respond 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }

@@ -15,10 +15,7 @@ const agentEndpoints = ["invoke", "stream", "health"] as const;
 const queryEndpoints = ["invoke", "stream"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/**
- * Roles of agents that respond quickly. Requests with invalid keys use these roles, because a faulty server may run the
- * agent nonetheless.
- */
+/** Roles for calls with invalid keys. None is slow, because a faulty server may run the agent nonetheless. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));

@@ -245,7 +245,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out failed streams, because their error code can be `STREAM_ERROR` instead of `EXECUTION_ERROR`.
+    // Leaves out failed streams, because their error code can be `STREAM_ERROR` or `CAPACITY_ERROR` instead.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))

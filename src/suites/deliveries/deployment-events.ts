@@ -39,9 +39,9 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   readonly failure: string | null;
   readonly deliveries: readonly Delivery[];
-  /** A webhook of the deployed agent for `agent.*`; `null` if none was created. Absent in older evidence. */
+  /** A webhook of the deployed agent for `agent.*`; `null` if none was requested. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
-  /** The agent's health right before and after the event; `null` if it was not read. Absent in older evidence. */
+  /** The agent's health right before and after the event; `null` unless both were read. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
 

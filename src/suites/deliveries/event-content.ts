@@ -67,7 +67,7 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
   return typeof first === "string" && typeof second === "string" && first !== second;
 }
 
-/** Checks HOOK-40: different events have different ids. One event may have a different id for each webhook. */
+/** Checks HOOK-40: different events have different ids. Compares only deliveries to the same webhook. */
 export const uniqueIdsCheck: Check = checkEvery("HOOK-40", webhookProbes, {
   matrix: fieldMatrix("delivery"),
   noun: "deliveries",

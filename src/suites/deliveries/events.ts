@@ -44,7 +44,7 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   );
 }
 
-/** Removes pings: test messages without a documented type that arrive at the same address as events. */
+/** Removes pings: first attempts whose undocumented type also occurs at an address that gets documented events. */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
   const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
@@ -63,7 +63,7 @@ export interface AllDeliveries {
   readonly unkept: Readonly<Record<string, number>>;
   /** Number of connections that the receiver refused because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
-  /** Source addresses of deliveries that the target file lists. Absent if the file lists none, and in older evidence. */
+  /** Addresses that the target file lists as senders of deliveries. Absent without a list, and in older evidence. */
   readonly sources?: DeliverySources;
   /** Whether the target file has `webhooks.publicUrl`. Absent in older evidence. */
   readonly hasPublicUrl?: boolean;

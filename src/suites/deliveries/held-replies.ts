@@ -8,8 +8,10 @@ import type { TimeSpan } from "./retry-schedule.ts";
 // Functions that withhold replies to deliveries. Some senders wait for a reply before they send the next delivery.
 
 /**
- * Withholds the reply to the first delivery for `ms`. Returns the actual delay in ms; `null` if no delivery arrived.
+ * Withholds the reply to the first delivery for `ms`, or for less if the run cannot wait that long. Returns the actual
+ * delay by the target's clock; `null` if no delivery arrived.
  * @param moves collects the advances of the test clock
+ * @param unanswered webhooks without a reply: the function first waits until their senders hang up
  */
 export async function replyAfter(
   ms: number,
@@ -47,7 +49,7 @@ interface Holding {
   readonly time: RunClock;
   readonly moves: TimeSpan[];
   readonly invokedClockMs: number;
-  /** Delays of the event loop since the invoke. */
+  /** Measures delays of the event loop, from just before the invoke. */
   readonly delays: ReturnType<typeof startDelayMeter>;
 }
 
@@ -65,7 +67,7 @@ export async function replyInTime(
   const [first] = opened.address.deliveries();
   if (heldForMs === null || first === undefined) return null;
   const advancedMs = first.clockMs - invokedClockMs;
-  // Usually, at most one advance happens while a delivery is on its way. On a busy machine, all advances can.
+  // Usually, at most one advance happens while a delivery is on its way. On a busy machine, all since the invoke can.
   return heldForMs + delayMs + (delayMs > busyDelayMs ? advancedMs : Math.min(advancedMs, queueStepMs));
 }
 

@@ -55,7 +55,7 @@ interface ScheduleContext {
   readonly failingHooks: readonly Hook[];
 }
 
-/** Advances the test clock from retry to retry, past the last. Returns `null` if the sender retries in real time. */
+/** Advances the test clock past all retries, then invokes again. Returns `null` if the sender retries in real time. */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;

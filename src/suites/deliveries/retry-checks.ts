@@ -155,8 +155,8 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. One repeated event is no breach, because the
- * second delivery can be a late duplicate.
+ * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. A breach needs a webhook whose accepted events,
+ * two or more, were all repeated. A single repetition can be a late duplicate.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)

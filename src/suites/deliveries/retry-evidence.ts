@@ -233,6 +233,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // The caller must pass the result type of the probe `name` as `E`.
+  // The caller must pass as `E` the type of the evidence that the probe `name` returns.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

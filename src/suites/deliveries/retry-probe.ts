@@ -34,7 +34,7 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/** The replies of each receiver. `late` and `silent` come last: a sequential sender waits long for their replies. */
+/** Each receiver's replies; the last repeats. `late` and `silent` come last, as a sequential sender waits for them. */
 const scripts = {
   /** Enough 500s for all attempts: six, or twelve if the sender sends each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],

@@ -186,7 +186,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
     return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
   const atSeconds = instantMsOf(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
-  // Does not judge a `reset_at` without seconds, which can be off by a minute.
+  // Does not judge a `reset_at` without a zone, or without seconds: the value can be off by hours, or by a minute.
   if (!hasZone(resetAt) || !statesSeconds(resetAt) || retryAfter === null) return null;
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>

@@ -12,7 +12,7 @@ import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween, type OtherRequests } from "../shared/compare-samples.ts";
 
-/** A key's requests. `limits` come from the target file, not from the headers under test. */
+/** A key's requests between two outages. `limits` come from the target file, not from the headers under test. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
   /**
@@ -63,8 +63,8 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // A detected tier comes from the headers under test. The headers of an expired key may describe a limit on the
-        // client's address.
+        // A detected tier comes from the headers under test. After a key has expired, its headers may describe a limit
+        // on the client's address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),

@@ -18,7 +18,7 @@ import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples, SamplesAndExchanges } from "./probes.ts";
 
-/** Judges HDR-12 for every key: `Remaining` falls by 1 from one invoke to the next. */
+/** Judges HDR-12 for every key: `Remaining` falls by 1 with each invoke, and with each counted GET request. */
 export function judgeFalls(all: AllSamples): Finding<never> {
   const { keys, hasClock } = all;
   let proven = 0;
@@ -66,7 +66,7 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** Tolerance for a difference between the clocks of the limiter and the harness. */
+/** A rolling window may stop counting a request this much early or late, e.g. because the limiter rounds times. */
 const toleranceSeconds = 0.5;
 
 /**
@@ -139,7 +139,7 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/** Observes, for each error status, whether responses with this status lower `Remaining` (LIM-26). */
+/** Observes, for each error status except 401, 403 and 429, whether responses with it lower `Remaining` (LIM-26). */
 export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {

@@ -19,8 +19,8 @@ const minGapMs = 3000;
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /**
- * Returns a lower bound of the time that passed on the target's clock. A test clock can stand still, so only its
- * advances count.
+ * Returns a lower bound of the time that passed on the target's clock. With a test clock, only its advances count,
+ * because the clock can stand still otherwise.
  */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
@@ -101,7 +101,7 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/** Minimum number of compared pairs of uptimes. With one pair, the test clock could have advanced in between. */
+/** Minimum number of compared pairs of uptimes. An advance of the test clock during a request can distort one pair. */
 const minPairs = 2;
 /** If `uptime` rises by 300 to 3000 per second, it counts milliseconds instead of seconds. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
@@ -183,7 +183,7 @@ function startsOf(all: AllExchanges): Start[] {
   });
 }
 
-const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= toleranceMs;
+const isAboutEqual = (one: number, other: number): boolean => Math.abs(one - other) <= toleranceMs;
 
 interface MixedUnits {
   readonly inSeconds: readonly Start[];
@@ -193,9 +193,9 @@ interface MixedUnits {
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
   for (const { bySecondsMs: startMs } of starts) {
-    const inMilliseconds = old.filter((each) => isNear(each.byMillisecondsMs, startMs));
+    const inMilliseconds = old.filter((each) => isAboutEqual(each.byMillisecondsMs, startMs));
     if (inMilliseconds.length < minInMilliseconds) continue;
-    const inSeconds = starts.filter((each) => isNear(each.bySecondsMs, startMs));
+    const inSeconds = starts.filter((each) => isAboutEqual(each.bySecondsMs, startMs));
     const times = inMilliseconds.map(({ atMs }) => atMs);
     const spanMs = Math.max(...times) - Math.min(...times);
     if (inSeconds.length >= minInSeconds && spanMs >= minSpanMs) return { inSeconds, inMilliseconds };

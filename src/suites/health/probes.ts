@@ -26,7 +26,7 @@ export const unhealthyChecked = probe(
   async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
 );
 
-/** Reads health again after other probes have invoked the agent. HLT-22 expects that `last_request` has changed. */
+/** Reads health again after invokes by other probes. HLT-22 expects that `uptime` and `last_request` have changed. */
 export const laterChecked = probe(
   "an agent's health is read after an invoke",
   { needs: ["agents.answering"], requests: 0, stage: "exclusive", reads: true },

@@ -210,7 +210,7 @@ export const invoke = suite("Invoke", [
         responseCases(
           all,
           exchangesOf(all, "invoke"),
-          // A rejection counts only if the server accepts the same request without parameters.
+          // A rejection counts only if the server has accepted an invoke without parameters.
           (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
         ),
       judge: (exchange) => {

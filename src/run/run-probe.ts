@@ -200,7 +200,7 @@ async function withinDeadline<T>(
   if (signal.aborted) interrupt();
   try {
     // With a test clock, a short outage does not end the probe early. An abandoned probe would still advance the clock.
-    const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
+    const lost = needsNoTarget ? [] : [outages.rejectOnLoss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {
     clearTimeout(timer);

@@ -20,7 +20,7 @@ export interface OutageLog {
   /** Waits for the end of the latest outage. Resolves to `false` if the target does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
   /** Rejects if the target does not come back after an outage. With `isHasty`, rejects when an outage begins. */
-  readonly loss: (isHasty: boolean) => Promise<never>;
+  readonly rejectOnLoss: (isHasty: boolean) => Promise<never>;
   /** Whether the run gives up, because an outage has lasted too long. */
   readonly isDead: () => boolean;
 }
@@ -85,7 +85,7 @@ export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: Out
       return outage;
     },
     awaitReturn: async () => (await returning) ?? true,
-    loss: async (isHasty) => {
+    rejectOnLoss: async (isHasty) => {
       for (;;) {
         await nextOutage.promise;
         if (isHasty || !(await returning)) throw new TargetLost();

@@ -25,7 +25,9 @@ export interface Outage extends OutageTimes {
 }
 
 export interface OutageMonitor
-  extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
+  extends
+    Pick<OutageLog, "awaitReturn" | "rejectOnLoss" | "isDead">,
+    Pick<CrashSuspects, "suspicion" | "observeResent"> {
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
@@ -102,7 +104,7 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 
   return {
     awaitReturn: log.awaitReturn,
-    loss: log.loss,
+    rejectOnLoss: log.rejectOnLoss,
     isDead: log.isDead,
     count: () => log.all().length,
     all: () => log.all().map((outage) => ({ ...outage, broken: suspects.brokenIn(outage) })),
@@ -172,7 +174,7 @@ export const noOutages: OutageMonitor = {
   awaitReturn: () => Promise.resolve(true),
   suspicion: () => null,
   hasSuspects: () => false,
-  loss: () => new Promise(() => {}),
+  rejectOnLoss: () => new Promise(() => {}),
   describe: () => null,
   isDead: () => false,
   close: () => {},

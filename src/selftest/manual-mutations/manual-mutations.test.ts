@@ -12,18 +12,18 @@ import { withDeliveryText } from "../mutants/messages.ts";
 import { isAnswered } from "../mutants/edits.ts";
 import { withSmallTiers } from "../trial.ts";
 import {
-  isResponseOf,
-  bodyContains,
+  responseMatcher,
+  bodyMatcher,
   removeRateHeaders,
   editBody,
   meetsAll,
   replaceContentType,
   endpointOf,
   editEvents,
-  urlContains,
+  urlMatcher,
   respellHeaders,
   replaceStatus,
-  hasStatus,
+  statusMatcher,
   replaceBody,
   editWhere,
   type RecordedRun,
@@ -32,7 +32,7 @@ import {
 } from "./mutate-evidence.ts";
 
 const inText = (value: unknown): string => String(value);
-const anError = hasStatus(400, 401, 404, 429, 500);
+const anError = statusMatcher(400, 401, 404, 429, 500);
 const html = (isMeant: (exchange: Exchange) => boolean): ManualMutation => ({
   exchange: editWhere(isMeant, replaceBody("<h1>nope</h1>"), replaceContentType("text/html")),
 });
@@ -47,17 +47,17 @@ const typeOf = (delivery: Delivery): unknown => (deliveryJson(delivery) as { typ
 
 const elsewhere = (exchange: Exchange): boolean =>
   ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpointOf(exchange) ?? "");
-const withParameters = meetsAll(isResponseOf("invoke", 200), bodyContains('"parameters"'));
+const withParameters = meetsAll(responseMatcher("invoke", 200), bodyMatcher('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
-const isPut = meetsAll(hasStatus(404, 405), ({ request }) => request.method === "PUT");
+const isPut = meetsAll(statusMatcher(404, 405), ({ request }) => request.method === "PUT");
 const isOtherMethod = meetsAll(
-  hasStatus(404, 405),
+  statusMatcher(404, 405),
   ({ request: { method, url } }) => method === "GET" && /\/(alerts|webhooks|invoke|stream|batch)$/.test(url),
 );
 
 /** Defects in one place, each with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
-  ["key usage is HTML", ["SVC-1"], html(isResponseOf("keyUsage", 200))],
+  ["key usage is HTML", ["SVC-1"], html(responseMatcher("keyUsage", 200))],
   [
     "with parameters, the result is text",
     ["INV-2"],
@@ -71,20 +71,20 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "the second page has no pagination",
     ["LST-3"],
-    inBody(meetsAll(isResponseOf("list", 200), urlContains("page=2&")), (all) => removeField(all, "pagination")),
+    inBody(meetsAll(responseMatcher("list", 200), urlMatcher("page=2&")), (all) => removeField(all, "pagination")),
   ],
   [
     "the last page has its agents in an object",
     ["LST-2"],
-    inBody(meetsAll(isResponseOf("list", 200), isLastPage), (all) => setField(all, "data", {})),
+    inBody(meetsAll(responseMatcher("list", 200), isLastPage), (all) => setField(all, "data", {})),
   ],
-  ["a 403 has no rate-limit headers", ["HDR-2"], { exchange: editWhere(hasStatus(403), removeRateHeaders) }],
+  ["a 403 has no rate-limit headers", ["HDR-2"], { exchange: editWhere(statusMatcher(403), removeRateHeaders) }],
   [
     "a temperature between the ends is refused",
     ["INV-13"],
     {
       exchange: editWhere(
-        meetsAll(isResponseOf("invoke", 200), bodyContains('"temperature":0.7'), ({ since }) => since === undefined),
+        meetsAll(responseMatcher("invoke", 200), bodyMatcher('"temperature":0.7'), ({ since }) => since === undefined),
         replaceStatus(400),
         replaceBody(errorText(400)),
       ),
@@ -100,12 +100,12 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "the health of another agent has no checks",
     ["HLT-3"],
-    inBody(meetsAll(isResponseOf("health", 200), urlContains("/storyteller/")), (all) => removeField(all, "checks")),
+    inBody(meetsAll(responseMatcher("health", 200), urlMatcher("/storyteller/")), (all) => removeField(all, "checks")),
   ],
   [
     "the uptime is in milliseconds",
     ["HLT-8"],
-    inBody(isResponseOf("health"), (all) => editField(all, "uptime", (s) => Number(s) * 1000)),
+    inBody(responseMatcher("health"), (all) => editField(all, "uptime", (s) => Number(s) * 1000)),
   ],
   [
     "a method that there is not has no headers",
@@ -135,62 +135,66 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "a webhook that is not known has an error of no form",
     ["ERR-4"],
-    inBody(isResponseOf("deliveries", 404), () => ({})),
+    inBody(responseMatcher("deliveries", 404), () => ({})),
   ],
   [
     "an operation that is not known has its status in text",
     ["ERR-6"],
-    inBody(isResponseOf("operations", 404), (all) => editField(all, "error.status", inText)),
+    inBody(responseMatcher("operations", 404), (all) => editField(all, "error.status", inText)),
   ],
   [
     "a bad alert has no message",
     ["ERR-5"],
-    inBody(isResponseOf("alerts", 400), (all) => setField(all, "error.message", "")),
+    inBody(responseMatcher("alerts", 400), (all) => setField(all, "error.message", "")),
   ],
   [
     "the list is refused without a time to come back",
     ["ERR-8"],
-    inBody(isResponseOf("list", 429), (all) => removeField(all, "error.retry_after")),
+    inBody(responseMatcher("list", 429), (all) => removeField(all, "error.retry_after")),
   ],
   [
     "a stream is refused with a code of its own",
     ["ERR-9"],
-    inBody(isResponseOf("stream", 429), (all) => setField(all, "error.code", "TOO_MANY")),
+    inBody(responseMatcher("stream", 429), (all) => setField(all, "error.code", "TOO_MANY")),
   ],
   [
     "key usage is refused without headers",
     ["HDR-4"],
-    { exchange: editWhere(isResponseOf("keyUsage", 429), removeRateHeaders) },
+    { exchange: editWhere(responseMatcher("keyUsage", 429), removeRateHeaders) },
   ],
-  ["a crash has no headers", ["HDR-5"], { exchange: editWhere(isResponseOf("invoke", 500), removeRateHeaders) }],
+  ["a crash has no headers", ["HDR-5"], { exchange: editWhere(responseMatcher("invoke", 500), removeRateHeaders) }],
   [
     "an unknown agent's health has no headers",
     ["HDR-7"],
-    { exchange: editWhere(isResponseOf("health", 404), removeRateHeaders) },
+    { exchange: editWhere(responseMatcher("health", 404), removeRateHeaders) },
   ],
   [
     "a new alert has no headers",
     ["HDR-1"],
-    { exchange: editWhere(isResponseOf("alerts", 200, 201), removeRateHeaders) },
+    { exchange: editWhere(responseMatcher("alerts", 200, 201), removeRateHeaders) },
   ],
-  ["a refused stream is HTML", ["SVC-1"], html(isResponseOf("stream", 429))],
-  ["a new alert is text", ["SVC-1"], { exchange: editWhere(isResponseOf("alerts", 200, 201), replaceBody("created")) }],
+  ["a refused stream is HTML", ["SVC-1"], html(responseMatcher("stream", 429))],
+  [
+    "a new alert is text",
+    ["SVC-1"],
+    { exchange: editWhere(responseMatcher("alerts", 200, 201), replaceBody("created")) },
+  ],
   [
     "a new webhook is declared as text",
     ["REQ-4"],
-    { exchange: editWhere(isResponseOf("webhooks", 201), replaceContentType("text/plain")) },
+    { exchange: editWhere(responseMatcher("webhooks", 201), replaceContentType("text/plain")) },
   ],
   [
     "warnings are numbers where an agent is degraded",
     ["HLT-10"],
-    inBody(meetsAll(isResponseOf("health", 200), urlContains("/worn/")), (all) =>
+    inBody(meetsAll(responseMatcher("health", 200), urlMatcher("/worn/")), (all) =>
       editField(all, "warnings", () => [1]),
     ),
   ],
   [
     "with context, the request id is a number",
     ["INV-6"],
-    inBody(meetsAll(isResponseOf("invoke", 200), bodyContains('"context"')), (all) =>
+    inBody(meetsAll(responseMatcher("invoke", 200), bodyMatcher('"context"')), (all) =>
       setField(all, "metadata.request_id", 7),
     ),
   ],
@@ -199,7 +203,7 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
     ["SSE-9"],
     {
       exchange: editWhere(
-        bodyContains('"resume_from_index":2'),
+        bodyMatcher('"resume_from_index":2'),
         editEvents("chunk", (data) => setField(data, "content", 7)),
       ),
     },
@@ -209,7 +213,7 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
     ["SSE-7"],
     {
       exchange: editWhere(
-        urlContains("/dripper/"),
+        urlMatcher("/dripper/"),
         editEvents("start", (data) => removeField(data, "message")),
       ),
     },
@@ -219,15 +223,15 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
 
 /** Differences that a legal server may have. */
 const legal: readonly (readonly [what: string, ManualMutation])[] = [
-  ["says more than is asked", inBody(hasStatus(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
+  ["says more than is asked", inBody(statusMatcher(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
   ["heads its answers otherwise", { exchange: respellHeaders }],
   ["leaves out `usage` with parameters", inBody(withParameters, (all) => removeField(all, "usage"))],
   ["has a `null` for metadata now and then", inBody(withParameters, (all) => setField(all, "metadata", null))],
-  ["writes whole numbers with a point", { exchange: editWhere(isResponseOf("usage", 200), pointed) }],
+  ["writes whole numbers with a point", { exchange: editWhere(responseMatcher("usage", 200), pointed) }],
   ["sends more in a delivery", inDelivery("agent.failed", (all) => setField(all, "data.more", 1))],
-  ["has another form for one endpoint", inBody(isResponseOf("alerts", 400), formB)],
+  ["has another form for one endpoint", inBody(responseMatcher("alerts", 400), formB)],
   ["answers a method that there is not in HTML", html(isOtherMethod)],
-  ["forbids in HTML", html(hasStatus(403))],
+  ["forbids in HTML", html(statusMatcher(403))],
 ];
 
 function formB(value: unknown): unknown {

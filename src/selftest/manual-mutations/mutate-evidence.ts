@@ -83,22 +83,22 @@ export const editEvents = (name: string, edit: EditJson): Edit =>
 export const endpointOf = ({ request }: Exchange): string | null =>
   endpointOfRequest(request.method, request.url)?.endpoint ?? null;
 
-export const hasStatus =
+export const statusMatcher =
   (...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-export const isResponseOf =
+export const responseMatcher =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
-    endpointOf(exchange) === name && (statuses.length === 0 || hasStatus(...statuses)(exchange));
+    endpointOf(exchange) === name && (statuses.length === 0 || statusMatcher(...statuses)(exchange));
 
-export const bodyContains =
+export const bodyMatcher =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-export const urlContains =
+export const urlMatcher =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.url.includes(part);

@@ -15,7 +15,7 @@ import {
   mutationSites,
   representativeIds,
 } from "./messages.ts";
-import { acrossDeliveries, acrossResponses } from "./operators/across.ts";
+import { crossDeliveryMutants, crossResponseMutants } from "./operators/across.ts";
 import {
   bodyMutants,
   contentTypeMutants,
@@ -220,8 +220,8 @@ export function drawSample<T>(items: readonly T[], max: number, seed: number): r
 }
 
 export const mutantsOf = (run: CleanRun): Mutant[] => [
-  ...acrossResponses(run),
-  ...acrossDeliveries(run),
+  ...crossResponseMutants(run),
+  ...crossDeliveryMutants(run),
   ...mutationSites(run).flatMap(responseMutants),
   ...deliveriesToMutate(run).flatMap((delivery) => {
     const message = deliveryMessage(delivery);

@@ -119,7 +119,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
 }
 
 /** Returns mutants in which responses contradict each other, although each response is correct by itself. */
-export function acrossResponses(run: CleanRun): Mutant[] {
+export function crossResponseMutants(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [
     ...fieldsAcross.flatMap((row) => fieldMutant(sites, row)),
@@ -198,7 +198,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
 }
 
 /** Returns mutants in which deliveries contradict each other, although each delivery is correct by itself. */
-export const acrossDeliveries = (run: CleanRun): Mutant[] => [
+export const crossDeliveryMutants = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),
   ...strayMutants(run),

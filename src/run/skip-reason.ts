@@ -92,7 +92,7 @@ export class SkipError extends Error {
   }
 }
 
-/** Returns `instead` if the promise rejects with a {@link SkipError}, or if the run is stopped. */
+/** Awaits the promise. Returns `instead` if it rejects with a {@link SkipError}, or after the run was stopped. */
 export async function orIfSkipped<T>(promise: Promise<T>, instead: T, signal: AbortSignal): Promise<T> {
   try {
     return await promise;

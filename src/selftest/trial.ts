@@ -77,7 +77,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   }
 }
 
-/** Runs suites with no maximum number of requests, and without waits for rate limits. */
+/** Runs suites with no maximum number of requests. Does not wait for rate limits, unless `rest` sets `maxWaitMs`. */
 export const runUnbounded = (
   target: Target,
   suites: readonly Suite[],
@@ -151,7 +151,8 @@ export function complaintsOf(trial: PatchTrial): string[] {
 }
 
 /**
- * A variant must not cause skipped `must` checks. Otherwise, a real server with the same behaviour is not fully judged.
+ * Returns the skipped checks of `must` clauses. If a variant causes any, the harness cannot fully judge a real server
+ * with the same behaviour.
  */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");

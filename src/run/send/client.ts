@@ -13,8 +13,8 @@ export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns a copy of the client for one probe. If an outage begins later, the copy's requests throw
-   * {@link TargetLost}. The copy calls `onAdmitted` before each request.
+   * Returns a copy of the client for one probe. After the next outage, the copy's requests throw {@link TargetLost}.
+   * Before each request, the copy calls `onAdmitted` with the number of agent executions that the request can start.
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns a copy of the client. Checks of requirement sets older than `requirements` ignore the copy's requests. */
@@ -22,15 +22,15 @@ export interface Client {
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request at once, even if the key has no requests left. Returns before the response arrives. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
-  /** Sends a request at once. Records only the status, times and rate-limit headers of the response. */
+  /** Sends a request at once. Records only the status, the times and the rate-limit values of the response. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
   /** Invokes an agent. If `agent` is a role assignment, `agent.body` overrides fields of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
   /**
-   * Returns the body that a POST of `text` sends. The target file can add fields to the bodies for an agent. A
-   * signature must cover the returned body.
+   * Returns the body that the client sends for a POST of `text`: with the fields that the target file adds for an
+   * agent. A signature must cover this body.
    */
   readonly bodyToSend: (path: string, text: string) => string;
 }

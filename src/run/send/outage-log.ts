@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 /** How an outage appears: the target refuses connections, or a gateway responds instead of the target. */
 export type OutageKind = "refused" | "gateway";
 
-/** A period in which the target was unavailable, in milliseconds since the start of the run. */
+/** A period in which the target was unavailable, in milliseconds since the start of the run. `toMs: null`: not over. */
 export interface OutageTimes {
   readonly kind: OutageKind;
   readonly fromMs: number;
@@ -17,11 +17,11 @@ export interface OutageLog {
   readonly at: (ms: number) => OutageTimes | null;
   /** Records the beginning of an outage. If the latest outage has not ended at `fromMs`, returns that outage. */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /** Waits for the end of the latest outage. Resolves to `false` if the target does not come back. */
+  /** Waits for the end of the latest outage. Resolves to `false` if the run gives up or is stopped before this end. */
   readonly awaitReturn: () => Promise<boolean>;
   /** Rejects if the target does not come back after an outage. With `isHasty`, rejects when an outage begins. */
   readonly rejectOnLoss: (isHasty: boolean) => Promise<never>;
-  /** Whether the run gives up, because an outage has lasted too long. */
+  /** Whether the run has given up, because an outage lasted too long. */
   readonly isDead: () => boolean;
 }
 
@@ -107,13 +107,13 @@ export interface CrashSuspects {
   readonly observeResent: (exchange: Exchange) => void;
   /**
    * Call this for each request that an outage left without a complete response. `isCut`: the connection broke after the
-   * request was sent.
+   * request was sent. If `false`, the request is recorded only if the transport resent it.
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;
-  /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
+  /** Returns the method and path of each request whose connection broke at the beginning of `outage`. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** If a request could crash the target, returns why it must not be sent. Otherwise, returns `null`. */
+  /** If the request is a suspect, returns why it must not be sent. Otherwise, returns `null`. */
   readonly suspicion: (request: RequestContent) => string | null;
   readonly names: () => readonly string[];
 }
@@ -148,7 +148,7 @@ export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Returns the same text for requests that differ only in UUIDs. A repeated probe generates new UUIDs. */
+/** Returns the method, URL and body as one text, without UUIDs: a probe that runs again generates new UUIDs. */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

@@ -31,8 +31,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Checks whether an exchange shows the beginning of an outage. The field `reconnect` of the returned exchange
-   * contains the result.
+   * Records an outage if the exchange shows that the target is unavailable. Returns the exchange. Its `reconnect` is
+   * `refused` or `gateway` during an outage, and `accepted` if only this connection broke.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -53,10 +53,7 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/**
- * Milliseconds between connection attempts while the run sends nothing. Remote servers get longer pauses, because each
- * attempt can fill a line of their logs.
- */
+/** Remote targets get longer pauses between idle connection attempts, because each attempt can fill a line of a log. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -146,7 +143,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
-    /** Repeats the remembered GET. Resolves to `false` if no response arrives, or if a gateway sends the response. */
+    /** Repeats the remembered GET. Resolves to `true` if the target itself responds, or if no GET is remembered. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -203,7 +200,7 @@ type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /** Repeats an earlier GET. Resolves to `true` if the target, not a gateway, responds. */
+  /** Repeats an earlier GET. Resolves to `true` if the target itself responds, or if there was no earlier GET. */
   readonly isAnswering: () => Promise<boolean>;
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }

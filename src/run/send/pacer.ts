@@ -9,9 +9,9 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 import { hasTimedOut } from "./retry.ts";
 
-/** The medians of this many first and this many latest response times of a path are compared to detect a slowdown. */
+/** The detector compares the medians of a path's first and latest response times: this many of each. */
 const comparedResponses = 3;
-/** A target is slow if its response times grow by this factor, to at least `minSlowMs`. */
+/** A target is slow if the median response time of a path grows by this factor, to at least `minSlowMs`. */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 

@@ -14,7 +14,7 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target became unavailable during the exchange. Such an exchange shows nothing about the target. */
+/** Whether the target was unavailable during the exchange, which then shows nothing about the target. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
@@ -34,21 +34,21 @@ export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
 export interface RetryOptions {
-  /** Never sends the request again. Probes that count the effects of their requests need this option. */
+  /** Does not repeat the request after a broken connection or a timeout: the probe counts the effects of requests. */
   readonly noRetry?: true;
-  /** Sends at once, even if the key has no requests left, to provoke a 429. */
+  /** Sends at once, even if the key has no requests left, and does not retry. For example, to provoke a 429. */
   readonly unpaced?: boolean;
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/** Whether a request can be repeated without making the probe's counts or times wrong. */
+/** Whether a request may be repeated: this creates no second object, and makes no count or time of the probe wrong. */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
   options.unpaced !== true &&
   options.deadlines === undefined &&
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
-/** Drops exchanges whose connection broke, if other requests show that the network may be the cause. */
+/** Drops exchanges whose connection broke, unless the last retry of the request broke, too, or every exchange did. */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
   const nameOf = ({ key, request }: Exchange): string => JSON.stringify([key, request]);
@@ -61,7 +61,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(broken)) ?? [];
     const at = same.indexOf(broken);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the identical request before lost its connection, too, the request was sent at least twice.
+    // If the identical request before also lost its connection, this request is its retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -38,10 +38,10 @@ export interface SharedClientState extends ClientContext {
 
 const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 
-/** Maximum number of retries after a 429. Requests that test limits are not repeated. */
+/** Maximum number of retries after a 429. An `unpaced` request is not repeated, because it may test a limit. */
 const maxRateLimitRetries = 2;
 
-/** Sends a request. After a 429, repeats the request as soon as `retry_after` allows, at most twice. */
+/** Sends a request. After a 429, repeats it when `retry_after` has passed, or when a concurrency slot may be free. */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -60,13 +60,13 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
   }
 }
 
-/** Whether a 429 comes from the concurrency limit: the rate-limit window has requests left. */
+/** Whether a 429 comes from the concurrency limit: the window has requests left, and `retry_after` is at most 2 s. */
 const isConcurrencyRefusal = (exchange: Exchange): boolean =>
   statusOf(exchange) === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
 
-/** Pause before each retry, in milliseconds: two retries after a broken connection, one after a timeout. */
+/** Pause before each retry, in ms: two retries after a broken connection, one after a timeout of a slow target. */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
 async function sendWithNetworkRetries(
@@ -113,7 +113,6 @@ export function openAndRecord(shared: SharedClientState, key: TargetKey, call: C
   return { ...pending, finished };
 }
 
-/** Sends a request at once. Records only the status, times and rate-limit headers of the response. */
 export async function takeSample(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Sample> {
   const pending = shared.transport.openFast(admit(shared, key, call));
   return (await finishAndRecord(shared, key, call, pending, "sample")).sample;
@@ -156,7 +155,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
     ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
     key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
-    // An endpoint that timed out gets shorter deadlines, unless the whole target is slow.
+    // Endpoints that run no agent or have timed out get shorter deadlines, unless the whole target is slow.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     ...(options.minHeadMs === undefined ? {} : { minHeadMs: options.minHeadMs }),
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },

@@ -8,7 +8,7 @@ import { getOrAdd } from "../../base/memoize.ts";
 export interface TimeoutPolicy {
   /** Must be called with each exchange whose deadlines came from {@link deadlinesFor}. */
   readonly observe: (exchange: Exchange) => void;
-  /** Returns the deadlines of the next request. Earlier timeouts of the endpoint make the deadlines shorter. */
+  /** Returns the deadlines of the next request. They are shorter if it runs no agent, and after earlier timeouts. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**
    * Returns how long to wait for a stream to close after its last event. `isKnown` is true if an earlier stream stayed
@@ -26,14 +26,14 @@ const slowEndpointFactor = 3;
 
 /** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
 const maxTimeoutTotalMs = 40_000;
-/** The run also stops after `count` timeouts that took at least `totalMs` in total. */
+/** The run also stops after `count` timeouts that did not overlap, if all timeouts took at least `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
  * The run stops when slow responses have taken `maxTotalMs` in total. A response counts as slow from `minMs`, unless
  * the request runs an agent.
  */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
-/** The run stops after this many timeouts without a response in between. */
+/** The run stops after this many timeouts without a response in between. Overlapping timeouts count once. */
 const maxTimeoutsInSequence = 5;
 /**
  * As the total of the timeouts approaches `maxTimeoutTotalMs`, deadlines of endpoints without a timeout become shorter,

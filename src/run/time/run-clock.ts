@@ -70,10 +70,7 @@ export interface RunClock {
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /**
-   * Real time to wait, after an advance of the test clock, for effects such as deliveries. The value is 0 without a
-   * test clock.
-   */
+  /** Real time to wait for deliveries and other effects after an advance of the test clock. 0 without a test clock. */
   readonly settleMs: number;
   readonly agentsFollow: boolean;
   readonly canWait: (ms: number) => boolean;
@@ -85,7 +82,7 @@ export interface RunClock {
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Advances the test clock until the promise settles, by at most `maxMs` in total. Sleeps `restMs` in real time before
-   * each step of `stepMs`. Returns the promise.
+   * each step of `stepMs`. Returns the promise. Without a test clock, only returns the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Like `passUntil`, but first waits up to 30 s in real time. Some agents ignore the test clock. */
@@ -94,10 +91,7 @@ export interface RunClock {
   readonly agentsUseRealTime: () => boolean;
 }
 
-/**
- * Returns a clock that reserves `ms` of the run's waiting time for other probes. The clock refuses waits that would use
- * the reserve.
- */
+/** Returns a clock that refuses waits that would leave less than `ms` of the run's waiting time for other probes. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);

@@ -1,7 +1,7 @@
 import { HarnessLimit } from "../../base/harness-limit.ts";
 import { FirstBreach, RunTimeout } from "../skip-reason.ts";
 
-/** An error of the harness outside of any probe. The run ends with a report of the evidence so far. */
+/** An uncaught error of the harness. It stops the run, which ends with a report of the evidence so far. */
 export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }

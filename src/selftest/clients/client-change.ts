@@ -1,10 +1,10 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** A change of the example client's source that makes the client wrong or unusual. */
+/** A change of an example client's source that makes the client wrong, or correct but unusual. */
 export interface ClientChange {
   readonly name: string;
   readonly breaks: ClauseId | null;
-  /** Whether the change shows only in a run in which the server injects errors (429, 5xx, connection resets). */
+  /** Whether the changed client must meet trouble, such as 429, 5xx, connection resets or small pages, when tested. */
   readonly needsTrouble: boolean;
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
@@ -32,7 +32,7 @@ export const legalClient = (
   ...replace: readonly (readonly [before: string, after: string])[]
 ): ClientChange => ({ name, breaks: null, needsTrouble: true, replace });
 
-/** Applies a change to the source of a client. Throws if the source lacks a text to replace. */
+/** Returns the source of a client with the change applied. Throws if the source lacks a text to replace. */
 export function applyChange(source: string, { name, replace }: Pick<ClientChange, "name" | "replace">): string {
   return replace.reduce((text, [before, after]) => {
     if (!text.includes(before)) throw new Error(`the client has no ${JSON.stringify(before)} for: ${name}`);

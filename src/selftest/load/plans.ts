@@ -22,7 +22,7 @@ interface LoadFaultPlan {
   readonly mayFind?: readonly string[];
 }
 
-/** The faults that only load detects, each with the scenario that must detect the fault. */
+/** Faults, each with the scenario that must detect the fault. Every fault that only load detects is in this list. */
 export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
   { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
@@ -82,7 +82,7 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Returns the same trials against a server without faults. These trials must find nothing. */
+/** Returns each trial once, against a server without faults, even if several faults use it. It must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((each) => [trialName(each.trial), each]));
   return [...byName.values()].map((each) => ({ ...each, fault: null, finds: [], mayFind: [] }));

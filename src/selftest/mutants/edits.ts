@@ -89,9 +89,9 @@ export interface JsonStyle {
   readonly isReversed: boolean;
   /** Whether integers are written with a fraction, as `1.0`. */
   readonly hasFractions: boolean;
-  /** Whether all characters except ASCII letters and digits are written as `\u` escapes, such as `\u00e9`. */
+  /** Whether every character of a string is written as a `\u` escape, such as `\u0061` for `a`. */
   readonly isEscaped: boolean;
-  /** Whether blanks, tabs and line feeds are added wherever JSON allows them. */
+  /** Whether white space is added between all tokens: carriage return, line feed, tab and blank. */
   readonly isSpaced: boolean;
 }
 

@@ -62,7 +62,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/** Drops each response that is similar to an earlier response, so that mutants are judged faster. */
+/** Drops similar responses from the evidence of probes that read the whole run, so that mutants are judged faster. */
 function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>
@@ -172,8 +172,8 @@ interface CleanServer {
 }
 
 /**
- * Whether the mutant changes the body, status or `X-RateLimit-Limit` of an error. The variants of the server `form B`
- * mainly affect errors.
+ * Whether the mutant changes the `X-RateLimit-Limit` header, the body or a field `error` or `status` of an error. The
+ * variants of the server `form B` mainly affect errors.
  */
 const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
@@ -183,7 +183,7 @@ const changesEnvelope = ({ place, subject }: Mutant): boolean =>
 
 /**
  * The selftest makes mutants from the evidence of these correct servers. The reference server without variants gives
- * the most mutants, so it comes last.
+ * the most mutants. It comes last, so that it gives as many as the sample still needs.
  */
 const cleanServers: readonly CleanServer[] = [
   {

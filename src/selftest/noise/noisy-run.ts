@@ -20,16 +20,16 @@ export interface Noise extends NetworkNoise {
   readonly busyMs: number;
 }
 
-const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
+const noNoise = { jitterMs: 0, resetProbability: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
 /** The kinds of noise to test with. The last entry combines all kinds. */
 export const noises: readonly Noise[] = [
-  { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
+  { ...noNoise, name: "connections that are reset", jitterMs: 10, resetProbability: 0.01 },
   { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
   { ...noNoise, name: "a network that jitters", jitterMs: 300 },
   { ...noNoise, name: "event loops that stand still", maxLoopBlockMs: 250 },
   { ...noNoise, name: "a busy machine", maxLoopBlockMs: 50, busyMs: 80 },
-  { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, maxLoopBlockMs: 50, busyMs: 50 },
+  { name: "all of it", jitterMs: 60, resetProbability: 0.01, dateLagSeconds: 5, maxLoopBlockMs: 50, busyMs: 50 },
 ];
 
 export interface CorrectServer {
@@ -115,8 +115,8 @@ function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): 
 interface NetworkNoise {
   /** Maximum random delay of a chunk of data, in milliseconds. The chunks of a connection keep their order. */
   readonly jitterMs: number;
-  /** Probability, from 0 to 1, that a chunk of data resets the connection. */
-  readonly resets: number;
+  /** Probability that the proxy resets the connection instead of forwarding a chunk of data. */
+  readonly resetProbability: number;
   /** How many seconds each `Date` header is set back, as if the server's clock were slow. */
   readonly dateLagSeconds: number;
 }
@@ -124,19 +124,16 @@ interface NetworkNoise {
 /** A proxy on loopback that simulates a bad network in front of one port. */
 interface NoisyProxy {
   readonly port: number;
-  readonly resets: () => number;
   readonly close: () => Promise<void>;
 }
 
 /** Starts a proxy to the port `to`. `numbers` returns random numbers from 0 to 1. */
 async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
-  let resets = 0;
   const server = createServer({ noDelay: true }, (inward) => {
     const outward = connect({ port: to, host: "127.0.0.1", noDelay: true });
     const both = [inward, outward] as const;
     const cut = (): void => {
-      resets += 1;
       for (const socket of both) socket.resetAndDestroy();
     };
     for (const socket of both) {
@@ -149,7 +146,6 @@ async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () =>
   const port = await listenOnLoopback(server);
   return {
     port,
-    resets: () => resets,
     close: async () => {
       const closed = once(server, "close");
       server.close();
@@ -165,7 +161,7 @@ const delayExponent = 6.6;
 function forwardLate(
   from: Socket,
   to: Socket,
-  { jitterMs, resets, dateLagSeconds }: NetworkNoise,
+  { jitterMs, resetProbability, dateLagSeconds }: NetworkNoise,
   numbers: () => number,
   cut: () => void,
 ): void {
@@ -175,7 +171,7 @@ function forwardLate(
     last = Promise.all([last, passed]).then(then);
   };
   from.on("data", (piece) => {
-    if (numbers() < resets) return cut();
+    if (numbers() < resetProbability) return cut();
     later(() => void (to.destroyed || to.write(putDateBack(piece, dateLagSeconds))));
   });
   from.on("end", () => later(() => void to.end()));

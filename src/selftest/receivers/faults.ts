@@ -105,7 +105,7 @@ export interface ReceivedEvent {
   readonly names: readonly string[];
 }
 
-/** The decisions of a webhook receiver, which faults and variants replace. */
+/** The decisions of a webhook receiver. A fault or a variant replaces some of these decisions. */
 export interface ReceiverBehaviour {
   readonly keyOf: (secret: string) => Buffer;
   /** Returns the content that the signature covers. `raw` is the body as it arrived. */

@@ -118,7 +118,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   ];
 }
 
-/** Returns mutants in which responses contradict each other, although each response is correct by itself. */
+/** Returns mutants whose mistake shows in a comparison of responses, such as one `request_id` for all responses. */
 export function crossResponseMutants(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [
@@ -197,7 +197,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Returns mutants in which deliveries contradict each other, although each delivery is correct by itself. */
+/** Returns mutants that mix up deliveries, such as one `id` for two events. Each delivery is correct by itself. */
 export const crossDeliveryMutants = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

@@ -8,7 +8,7 @@ import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/check.ts";
 import { judgeEvidence, type ProbeResults } from "../run/judge/judge-evidence.ts";
-import { isAboutKeys, suitesFor, isSelectedBy } from "../run/plan/selection.ts";
+import { isAboutKeys, suitesFor, selectionMatcher } from "../run/plan/selection.ts";
 import type { Probe } from "../run/probe.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
@@ -68,7 +68,7 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   if (report.recording !== undefined) return recordedSuites(report.recording.shows);
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
-  const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });
+  const isWanted = selectionMatcher(selection ?? { only: [], skip: [] });
   const planned = new Set(probes.map(({ probe }) => probe));
   const isAdded = ({ clause, on }: Check, section: string): boolean => {
     const needed = Object.values(probesOf(on));

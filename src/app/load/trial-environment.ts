@@ -8,7 +8,7 @@ import {
 } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
-import { type AnnouncedRun, announceRun } from "../../run/disturbances/other-runs.ts";
+import { type RunAnnouncement, announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleRequestsOf } from "../../target/own-request.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
@@ -110,7 +110,7 @@ const startLoadReceiver = (
 interface WatchedTrial {
   readonly target: Target;
   readonly keys: readonly TargetKey[];
-  readonly announced: AnnouncedRun;
+  readonly announced: RunAnnouncement;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
   /** Whether a lag of the test clock behind real time is no disturbance, as in trials with webhooks. */

@@ -13,7 +13,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, targetLossIn } from "./target-loss.ts";
 import { historyOf } from "./histories.ts";
-import { asksForTokens } from "../../rules/limits/month-tokens.ts";
+import { tokensMayExplain } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
@@ -215,7 +215,7 @@ const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boole
 
 /** Whether used-up tokens of the month may explain refusals of the key. Only possible if the quota is unknown. */
 export const mayHaveSpentTokens = ({ key, samples }: KeyFacts, { limits, evidence }: LoadFacts): boolean =>
-  showsTokensSpent(key, evidence) || samples.some((each) => asksForTokens(each, limits));
+  showsTokensSpent(key, evidence) || samples.some((each) => tokensMayExplain(each, limits));
 
 export function describeRequest(
   sample: SampledRequest,

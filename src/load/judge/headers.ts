@@ -1,6 +1,6 @@
 import { is2xx } from "../../base/http.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { type HeaderRule, isHourLimit, missingHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
+import { type HeaderRule, isHourLimit, missingHeaders, describeHeaderForm } from "../../rules/limits/header-rules.ts";
 import { allRateHeaders, headerFormClauseOf } from "../../spec/headers.ts";
 import { resetMismatch, isKeyAccepted, judgeTimeLeft } from "../../rules/limits/reset-headers.ts";
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
@@ -76,7 +76,7 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
 export function createHeaderRuleJudge({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
     const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
-    if (malformed !== undefined) return { expected: wellFormedHeaders(clause), actual: malformed.actual };
+    if (malformed !== undefined) return { expected: describeHeaderForm(clause), actual: malformed.actual };
     const actual = actualOf(sample, limits);
     return typeof actual === "string" ? { expected, actual } : actual;
   });
@@ -84,7 +84,7 @@ export function createHeaderRuleJudge({ clause, expected, countedAs, judge: actu
     if (!hasCountsOnly(facts) || countedAs === null) return judge(facts);
     return countedAs === "negative"
       ? judgeHeadCounts(facts, ({ negative, malformed }) => negative + malformed, {
-          expected: wellFormedHeaders(clause),
+          expected: describeHeaderForm(clause),
           actual: "a negative number, or no number",
         })
       : judgeHeadCounts(facts, (head) => head[countedAs], { expected, actual: "`Remaining` above `Limit`" });

@@ -12,7 +12,7 @@ import {
   outcomeOf,
   type Span,
 } from "../../rules/limits/admission/history.ts";
-import { asksForTokens } from "../../rules/limits/month-tokens.ts";
+import { tokensMayExplain } from "../../rules/limits/month-tokens.ts";
 import { maxRoundingSeconds } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -67,7 +67,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided: decidedIn(sample.sentMs, lastMs, time) };
   }
-  const outcome: DecisionOutcome = asksForTokens(sample, evidence.limits)
+  const outcome: DecisionOutcome = tokensMayExplain(sample, evidence.limits)
     ? "failed"
     : isAgentCall(sample)
       ? outcomeOf(sample)

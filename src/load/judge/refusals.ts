@@ -12,7 +12,7 @@ import {
   maxRoundingSeconds,
   minEarlySeconds,
 } from "../../rules/limits/key-history.ts";
-import { asksForTokens } from "../../rules/limits/month-tokens.ts";
+import { tokensMayExplain } from "../../rules/limits/month-tokens.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { judgeEachKey } from "./breach-clause.ts";
 import {
@@ -92,7 +92,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   for (const sample of inTurn) {
     if (
       isRefused(sample) &&
-      !asksForTokens(sample, facts.limits) &&
+      !tokensMayExplain(sample, facts.limits) &&
       isRate(sample) &&
       sample.retryAfterSeconds !== null
     ) {

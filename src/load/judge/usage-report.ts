@@ -4,7 +4,7 @@ import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import {
   type GrowthBounds,
   growthOf,
-  tokensUsedBy,
+  tokenGrowthBounds,
   type UsageCount,
   usageCountIn,
   usageField,
@@ -90,7 +90,7 @@ function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds
 function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   const agentCalls = main.samples.filter(isAgentCall);
   if (!agentCalls.some(isAdmitted)) return "no admitted request has a known number of tokens";
-  const bounds = tokensUsedBy(agentCalls);
+  const bounds = tokenGrowthBounds(agentCalls);
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 

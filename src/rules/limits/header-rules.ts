@@ -46,7 +46,7 @@ const acceptedTexts = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({
     clause: headerFormClauseOf(name),
-    expected: wellFormedHeaders(headerFormClauseOf(name)),
+    expected: describeHeaderForm(headerFormClauseOf(name)),
     countedAs: null,
     judge: (response) => (response[name] === null ? undefined : null),
   }));
@@ -99,7 +99,7 @@ interface MalformedHeader {
   readonly actual: string;
 }
 
-export function wellFormedHeaders(clause: HeaderClauseId): string {
+export function describeHeaderForm(clause: HeaderClauseId): string {
   if (clause === notNegative.clause) return "numbers, 0 or more, counts whole, each sent once";
   const texts = rateValues
     .map(rateHeaderOf)
@@ -155,12 +155,12 @@ export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
 /** Whether a 429 announces a wait of over an hour. Only the monthly token limit has such long waits. */
-export const waitsForMonth = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
+export const announcesWaitOverHour = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds;
 
 /** Whether the headers of a response seem to report the monthly token limit. */
 const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
-  waitsForMonth(response) ||
+  announcesWaitOverHour(response) ||
   (response.limit !== null && response.limit === limits?.tokensPerMonth && response.remaining === 0);
 
 type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;

@@ -1,12 +1,12 @@
 import type { TierLimits } from "../../spec/tiers.ts";
-import { waitsForMonth } from "./header-rules.ts";
+import { announcesWaitOverHour } from "./header-rules.ts";
 import { isAdmitted, isAgentCall, isRefused, type RequestSample } from "./sample.ts";
 
 /**
  * Whether a 429 asks to wait for the tokens of the next month. `false` if the monthly token limit of the tier is known.
  */
-export const asksForTokens = (sample: RequestSample, { tokensPerMonth }: TierLimits): boolean =>
-  tokensPerMonth === null && isRefused(sample) && waitsForMonth(sample);
+export const tokensMayExplain = (sample: RequestSample, { tokensPerMonth }: TierLimits): boolean =>
+  tokensPerMonth === null && isRefused(sample) && announcesWaitOverHour(sample);
 
 type TokenSample = RequestSample & { readonly tokensSpent?: true };
 
@@ -28,7 +28,7 @@ export function refusedForTokens(samples: readonly TokenSample[], limits: TierLi
   for (const each of samples.toSorted((a, b) => a.sentMs - b.sentMs)) {
     if (isAgentCall(each) && isAdmitted(each)) closeStretch();
     isSpent ||= each.tokensSpent === true;
-    if (asksForTokens(each, limits)) found.add(each.id);
+    if (tokensMayExplain(each, limits)) found.add(each.id);
     else if (isRefused(each)) refused.push(each.id);
   }
   closeStretch();

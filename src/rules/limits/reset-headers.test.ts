@@ -6,7 +6,7 @@ import {
   groupByWindow,
   judgeTimeLeft,
   resetMismatch,
-  resetMismatchInRun,
+  resetMismatchWithClock,
   type ResponseTimeBounds,
 } from "./reset-headers.ts";
 
@@ -126,7 +126,7 @@ describe("a run that may move the target's clock", () => {
     ],
     ["`Date` is ahead of it", true, answer(1, 7200, { ...right, reset: now + 3625, date: now + 3600 }), "breach"],
   ])("%s", (_, hasClock, sample, kind) => {
-    expect(kindOf(resetMismatchInRun({ ...started, hasClock }, sample))).toBe(kind);
+    expect(kindOf(resetMismatchWithClock({ ...started, hasClock }, sample))).toBe(kind);
   });
 
   it.each([
@@ -134,6 +134,6 @@ describe("a run that may move the target's clock", () => {
     [10_000, "agrees"],
   ])("may be behind ours by the %d ms that its advances took, while `Date` lags", (maxDriftMs, kind) => {
     const sample = answer(20, 3600, { ...right, reset: now + 3642, date: now + 3590 });
-    expect(kindOf(resetMismatchInRun({ ...started, maxDriftMs, hasClock: true }, sample))).toBe(kind);
+    expect(kindOf(resetMismatchWithClock({ ...started, maxDriftMs, hasClock: true }, sample))).toBe(kind);
   });
 });

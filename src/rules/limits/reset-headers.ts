@@ -102,7 +102,7 @@ export interface ResetContext {
 }
 
 /** Judges HDR-14 with {@link resetMismatch}, also if the run has advanced the target's test clock. */
-export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
+export function resetMismatchWithClock(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
   const wrong = resetMismatch(sample, {

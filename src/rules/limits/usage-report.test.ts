@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { usageCountIn, growthOf, tokensUsedBy } from "./usage-report.ts";
+import { usageCountIn, growthOf, tokenGrowthBounds } from "./usage-report.ts";
 
 const counted = (used: number, limit = 100) => ({ used, limit, remaining: limit - used });
 
@@ -46,6 +46,6 @@ describe("tokens of agent calls", () => {
     ["one without an answer", [of(200, 7), of(null, null)], { min: 7, max: Infinity }],
     ["none", [], { min: 0, max: 0 }],
   ])("%s", (_, turns, bounds) => {
-    expect(tokensUsedBy(turns)).toStrictEqual(bounds);
+    expect(tokenGrowthBounds(turns)).toStrictEqual(bounds);
   });
 });

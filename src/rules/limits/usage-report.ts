@@ -44,7 +44,7 @@ interface AgentCall {
   readonly tokens: number | null;
 }
 
-export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
+export function tokenGrowthBounds(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
   const areAllReported = calls.every(({ status, tokens }) => tokens !== null || isRefusedWith(status));

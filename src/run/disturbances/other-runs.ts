@@ -13,7 +13,7 @@ import type { Target } from "../../target/target.ts";
 /**
  * The announcement of a run to other runs on this machine, in a file. Two runs can thus detect that they share a key.
  */
-export interface AnnouncedRun {
+export interface RunAnnouncement {
   /** Returns the keys that other runs use too, and since when in Unix ms. Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   readonly close: () => void;
@@ -42,7 +42,7 @@ const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),
-): AnnouncedRun {
+): RunAnnouncement {
   const path = join(folder, `${randomUUID()}.json`);
   const nameByHash = new Map(Object.values(keys).map(({ key, name }) => [hashOf(baseUrl, key), name]));
   const own: AnnouncementFile = {

@@ -39,7 +39,7 @@ export function selectChecks(
 ): Suite[] {
   for (const pattern of selection.only) requireMatch(pattern, names.only, suites);
   for (const pattern of selection.skip) requireMatch(pattern, names.skip, suites);
-  const selected = filterChecks(suites, isSelectedBy(selection)).filter(({ checks }) => checks.length > 0);
+  const selected = filterChecks(suites, selectionMatcher(selection)).filter(({ checks }) => checks.length > 0);
   if (selected.length > 0) return selected;
   throw new UsageError(
     line`No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,
@@ -79,7 +79,7 @@ export function readProfile(name: string, option: string): Profile {
 
 type Matcher = (check: Check, title: string) => boolean;
 
-export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
+export function selectionMatcher({ only, skip, profiles }: Selection): Matcher {
   const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
   return (check, title) =>
     (profiles === undefined || belongsToAny(check, profiles)) &&

@@ -1,6 +1,6 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
-import { malformedHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
+import { malformedHeaders, describeHeaderForm } from "../../rules/limits/header-rules.ts";
 import { retryAfterSeconds } from "../../rules/limits/sample.ts";
 import { type Check, check, checkEvery, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
 import { breach, type DocumentedCell, follows, holds, unproven } from "../../run/judge/finding.ts";
@@ -73,7 +73,7 @@ const checkForm = (clause: HeaderClauseId): Check =>
       judge: (one) => {
         const malformed = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
         const first = malformed.find(({ name }) => headerFormClauseOf(name) === clause);
-        return first === undefined ? null : { expected: wellFormedHeaders(clause), actual: first.actual };
+        return first === undefined ? null : { expected: describeHeaderForm(clause), actual: first.actual };
       },
       whenEmpty: unproven("no response has a rate-limit header"),
     },

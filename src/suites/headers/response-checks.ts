@@ -8,7 +8,7 @@ import {
   limitPublished,
   notNegative,
 } from "../../rules/limits/header-rules.ts";
-import { type ResetContext, resetMismatchInRun, isKeyAccepted } from "../../rules/limits/reset-headers.ts";
+import { type ResetContext, resetMismatchWithClock, isKeyAccepted } from "../../rules/limits/reset-headers.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { type Check, checkEvery, type CheckOptions, type ClauseCase } from "../../run/judge/check.ts";
 import { type Breach, breach, type Finding, follows, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -169,7 +169,7 @@ const resetOptions = (members: (evidence: SamplesAndExchanges) => readonly Claus
     })),
   judge: unlessClockAdvanced(
     ({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
-      resetMismatchInRun(resets, sample),
+      resetMismatchWithClock(resets, sample),
     withWiderTimeSpan,
   ),
 });

@@ -4,7 +4,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import type { LimitName } from "../../rules/limits/admission/models.ts";
-import { isHourLimit, waitsForMonth } from "../../rules/limits/header-rules.ts";
+import { isHourLimit, announcesWaitOverHour } from "../../rules/limits/header-rules.ts";
 import {
   breachSide,
   burstMs,
@@ -88,7 +88,7 @@ function judgeRetry(retried: TimedRetry | null): Finding<never> {
   const { exchange, saidSeconds, atLeastSeconds } = retried;
   if (isSuccess(exchange)) return holds();
   if (!hasStatus(exchange, 429)) return unproven(`the request after \`retry_after\` got ${outcomeOf(exchange)}`);
-  if (waitsForMonth(sampleOf(exchange))) return unproven(tokensExplain);
+  if (announcesWaitOverHour(sampleOf(exchange))) return unproven(tokensExplain);
   if (reportsAllowance(exchange))
     return unproven("the request after `retry_after` got a 429 that reports requests left, so not for the rate");
   return breach(describeAdmission(saidSeconds), `429, ${formatSeconds(atLeastSeconds)} after the refusal`, exchange);

@@ -1,5 +1,5 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { waitsForMonth } from "../../rules/limits/header-rules.ts";
+import { announcesWaitOverHour } from "../../rules/limits/header-rules.ts";
 import { tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
@@ -29,7 +29,7 @@ function unprovenIfRefused(after: Exchange): Finding<never> | null {
 }
 
 const isRefusedForSlots = (each: Exchange): boolean =>
-  hasStatus(each, 429) && !isRefusedForRate(each) && !waitsForMonth(sampleOf(each));
+  hasStatus(each, 429) && !isRefusedForRate(each) && !announcesWaitOverHour(sampleOf(each));
 
 export const refusals = (exchanges: readonly Exchange[]): Exchange[] =>
   exchanges.filter((each) => hasStatus(each, 429));
@@ -234,6 +234,6 @@ export function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
   if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
-  if (waitsForMonth(sampleOf(after))) return unproven(tokensExplain);
+  if (announcesWaitOverHour(sampleOf(after))) return unproven(tokensExplain);
   return breach(`a request ${when} is admitted: their slots are released`, "429", after);
 }

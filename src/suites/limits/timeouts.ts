@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { getPath } from "../../base/json.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { waitsForMonth } from "../../rules/limits/header-rules.ts";
+import { announcesWaitOverHour } from "../../rules/limits/header-rules.ts";
 import { tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 import { defaultQuery } from "../../run/discovery/discover-target.ts";
@@ -70,7 +70,7 @@ export function judgeFreedSlots(
   const refused = later ?? after;
   if (!hasStatus(refused, 429)) return unproven(`a request afterwards got ${outcomeOf(refused)}`);
   if (sampleOf(refused).remaining === 0) return unproven("the key's allowance was used up as well");
-  if (waitsForMonth(sampleOf(refused))) return unproven(tokensExplain);
+  if (announcesWaitOverHour(sampleOf(refused))) return unproven(tokensExplain);
   return breach(
     `a slot is free again after ${execution}`,
     `${outcomeOf(refused)} after ${ended.length} of them had ended`,

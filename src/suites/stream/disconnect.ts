@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { sumOf } from "../../base/numbers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { waitsForMonth } from "../../rules/limits/header-rules.ts";
+import { announcesWaitOverHour } from "../../rules/limits/header-rules.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { tokensExplain } from "../../rules/limits/month-tokens.ts";
 import { sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
@@ -171,7 +171,7 @@ export const disconnectCheck = check(
       return unproven(
         `the next request failed for another reason (${last === undefined ? "none was sent" : outcomeOf(last)})`,
       );
-    if (waitsForMonth(sampleOf(last))) return unproven(tokensExplain);
+    if (announcesWaitOverHour(sampleOf(last))) return unproven(tokensExplain);
     const triedMs = last.sentMs - Math.max(...held.map(({ answer }) => answer.endMs));
     const advancedMs = last.clockMs - (after[0]?.clockMs ?? last.clockMs);
     if (!lastedLongEnough({ triedMs, advancedMs }, slow))

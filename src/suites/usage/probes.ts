@@ -6,7 +6,7 @@ import {
   type Growth,
   type GrowthBounds,
   growthOf,
-  tokensUsedBy,
+  tokenGrowthBounds,
   type UsageCount,
   usageCountIn,
 } from "../../rules/limits/usage-report.ts";
@@ -40,7 +40,7 @@ export function tokenGrowth({
 }: UsageReads): (Growth & GrowthBounds & { readonly remaining: number }) | null {
   const [before, after] = [usageCountOf(usage, "tokens"), usageCountOf(later, "tokens")];
   if (before === null || after === null) return null;
-  const reported = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: reportedTokens(turn) })));
+  const reported = tokenGrowthBounds(turns.map((turn) => ({ status: statusOf(turn), tokens: reportedTokens(turn) })));
   const bounds = isFresh ? reported : { ...reported, max: Infinity };
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }

@@ -49,7 +49,7 @@ function trackInterruptions(outages: OutageMonitor) {
     takeNextToRerun: (): PlannedProbe | undefined => waiting.shift(),
     lostResult: lost,
     /**
-     * Returns the `isJudgedLater` probes that must run again, because an outage began after them. For example, the
+     * Returns the `isJudgedLater` probes that must run again, because an outage began after they did. For example, the
      * outage may have prevented webhook retries.
      */
     outdated: (runs: Iterable<ProbeRun>): PlannedProbe[] =>
@@ -104,10 +104,7 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
   return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
-/**
- * Runs probes in the order of the schedule. Skips the remaining probes if the run is stopped or reaches its request
- * limit.
- */
+/** Runs probes in the order of the schedule. Once the run is stopped, runs only probes of the stage `review`. */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
@@ -205,6 +202,7 @@ function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): num
   return Math.max(0, ...byKey.values());
 }
 
+/** Maximum share of `maxWaitMs` to reserve for the limit tests of one key. Other probes can use the rest. */
 const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;

@@ -14,7 +14,7 @@ export interface ClientSession {
    * sends nothing.
    */
   readonly runPlainly: () => Promise<CommandRun>;
-  /** Runs the client's command repeatedly, until the server has injected each kind of error once. */
+  /** Runs the client's command until the server has injected each kind of error, or a limit of runs or time is met. */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }
 

@@ -12,7 +12,8 @@ import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
- * The stages of a run, in order. In `exclusive`, `concurrency` and `limits`, probes of one key run one at a time.
+ * The stages of a run, in their usual order; without a test clock, probes of `limits` can run earlier. In `exclusive`,
+ * `concurrency` and `limits`, probes of one key run one at a time.
  *
  * - `opening`: the first requests of keys, one probe at a time.
  * - `shared`: probes on the main key that can run concurrently.
@@ -74,7 +75,7 @@ export interface Discovery {
    * count GET requests.
    */
   readonly again?: readonly Exchange[];
-  /** Exchanges of the health requests to the agents that discovery found. */
+  /** Exchanges of the health requests to the agent that the user named, or else to up to five listed agents. */
   readonly health: readonly Exchange[];
   /** Discovery's invoke of the agent that it chose; `null` if discovery sent no invoke. */
   readonly invoked: Exchange | null;
@@ -84,9 +85,7 @@ export interface TierProbeContext<N extends Need = never> extends ProbeContext<N
   readonly tested: TierUnderTest;
 }
 
-/**
- * Numbers of objects that a probe creates. The objects stay on the target, because the interface cannot delete them.
- */
+/** Numbers of objects that a probe creates, and that stay on the target: the interface cannot delete them. */
 export interface CreatedObjects {
   readonly webhooks?: number;
   readonly alerts?: number;
@@ -110,15 +109,15 @@ export type WaitOptions = {
 );
 
 interface ProbeTraits {
-  /** Number of requests that count toward the limits of the main key, or else of the first key in `keys`. */
+  /** Number of requests that count toward the limits of the probe's key: the first in `keys`, or else the main key. */
   readonly requests: number | ((target: Target) => number);
-  /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
+  /** Number of agent executions. Default: `requests` if the probe needs an agent and is not read-only, otherwise 0. */
   readonly executions?: number | ((target: Target) => number);
   /** Waiting time that the probe needs, in addition to waits for the rate limit of its key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key. A key that the probe needs, such as `keys.second`, is used in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, e.g. `minute used up`. Other requests then show how each endpoint refuses. */
+  /** The limit that the probe uses up, e.g. `minute used up`. Requests after that show how each endpoint refuses. */
   readonly usesUp?: KeyState;
   /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;

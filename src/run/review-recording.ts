@@ -12,7 +12,7 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** Exchanges that another program recorded. For example, a browser records a HAR file. */
+/** Exchanges that no probe sent, e.g. from a HAR file of a browser, or recorded by this harness as a proxy. */
 export interface RecordedTraffic {
   /** The recorded server and its keys. A key counts as expired unless the recording proves that the key works. */
   readonly target: Target;

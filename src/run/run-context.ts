@@ -99,7 +99,10 @@ const { webhooks, alerts } = publishedEndpoints;
 const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
-/** Sends a recorded request again. If the target is unavailable, checks ignore the new exchange. */
+/**
+ * Sends a recorded request again. Marks the new exchange with `reconnect` if it is sent `during` an outage, or gets no
+ * response of the target itself.
+ */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,
   during: Outage["kind"] | null,

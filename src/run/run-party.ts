@@ -13,7 +13,7 @@ import type { ClientSession, DeliverySender, OutgoingDelivery, SentDelivery } fr
 import { TargetUnavailable } from "./skip-reason.ts";
 
 interface PartyRunOptions {
-  /** The client or receiver that the run tests. The type `Target` can describe both. */
+  /** The client or the receiver that the run tests. The type `Target` can describe either. */
   readonly target: Target;
   readonly suites: readonly Suite[];
   readonly signal: AbortSignal;
@@ -121,8 +121,8 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
 /**
- * Maximum duration of the test of a receiver. If the receiver never responds, all timeouts together take about half
- * this time.
+ * Maximum duration of the test of a receiver. If the receiver responds only to the first delivery, all timeouts
+ * together take about half this time.
  */
 const maxRunMs = 20 * 60_000;
 

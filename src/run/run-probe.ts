@@ -27,7 +27,7 @@ interface Reservation {
 
 /** The run's limits on requests and agent executions, divided among its probes. */
 interface RequestBudget {
-  /** Returns a skip reason if a probe needs more requests or executions than are left; `null` if enough are left. */
+  /** Returns a skip reason if too few requests or executions are left for a probe; `null` if the probe may run. */
   readonly reasonAgainst: (planned: PlannedProbe) => SkipReason | null;
   /** Reserves requests and executions for a probe, so that other probes cannot use them. */
   readonly reserve: (planned: PlannedProbe) => Reservation;
@@ -97,7 +97,7 @@ export interface StageContext {
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
-  /** Whether the target has an agent that no other probes than webhook probes call. */
+  /** Whether the target has an agent for webhook probes: one that the user named, or one that is not `answering`. */
   readonly hasWebhookAgent: boolean;
   readonly hasFewRequests: boolean;
   readonly availableRequests: () => number;
@@ -118,8 +118,8 @@ export interface TimedContext extends StageContext {
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 
 /**
- * Runs a probe and returns its evidence, or returns the reason why it was skipped. Calls `onStop` if the target became
- * unavailable.
+ * Runs a probe and returns its evidence, or the reason why the probe was skipped or failed. Calls `onStop` if the
+ * target became unavailable.
  */
 export async function runOrSkip(
   planned: PlannedProbe,

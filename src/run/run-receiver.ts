@@ -11,8 +11,8 @@ interface ProbeAttempt {
 }
 
 /**
- * Returns a function that begins an attempt of a probe and returns access to the webhook receiver. Hooks that earlier
- * attempts of the probe opened are set aside.
+ * Returns a function that begins an attempt of a probe, and returns a function that opens the webhook receiver.
+ * Beginning an attempt marks the hooks of the probe's earlier attempts as interrupted.
  */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,

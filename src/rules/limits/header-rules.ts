@@ -11,9 +11,7 @@ import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/**
- * The wrong value of a header as text; `null` if the response follows the rule, `undefined` if the rule does not apply.
- */
+/** The wrong value, e.g. `5 of 4`; `null` if the response follows the rule, `undefined` if the rule does not apply. */
 type RuleResult = string | null | undefined;
 
 /** A rule about the rate-limit headers of one response, for conformance runs and load runs. */
@@ -39,10 +37,10 @@ export const notNegative = {
 } as const satisfies HeaderRule;
 
 /**
- * Rules for headers with a fixed list of values. These rules never report a breach, because `malformedHeaders` finds
- * all other values.
+ * Rules for headers with a fixed list of values. These rules find no breach: a value outside the list is read as
+ * `null`, and `malformedHeaders` reports it.
  */
-const acceptedTexts = rateValues
+const fixedValueRules = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({
     clause: headerFormClauseOf(name),
@@ -90,7 +88,7 @@ export const headerRules: readonly HeaderRule[] = [
   limitPublished,
   remainingWithinLimit,
   resetAfterWithinWindow,
-  ...acceptedTexts,
+  ...fixedValueRules,
 ];
 
 /** A rate-limit header that was sent more than once, or with a value that the document does not accept. */
@@ -146,7 +144,7 @@ export const missingHeaders = (
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether a `Limit` header can be the limit per minute plus a burst, if the tier publishes no burst. */
+/** Whether the tier publishes no burst, and a `Limit` header may be the limit per minute plus the unknown burst. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 
@@ -158,7 +156,7 @@ export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =
 export const announcesWaitOverHour = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds;
 
-/** Whether the headers of a response seem to report the monthly token limit. */
+/** Whether a response seems to report the monthly token limit instead of a limit on requests. */
 const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
   announcesWaitOverHour(response) ||
   (response.limit !== null && response.limit === limits?.tokensPerMonth && response.remaining === 0);
@@ -167,10 +165,7 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/**
- * Returns the length, in seconds, of the window that a response reports. If `limits` is unknown, assumes an hour
- * instead of a minute.
- */
+/** Returns the seconds of the window that a response reports: a month, a minute, or an hour if neither is certain. */
 export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
   if (isAboutMonthTokens(response, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(response.limit, limits) && limits.perMinute !== limits.perHour;

@@ -71,7 +71,7 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
-/** Whether no request was admitted after the last refusal. This is so when a token quota is used up. */
+/** Whether requests were refused, and none was admitted after the last refusal, as when a token quota is used up. */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);

@@ -2,9 +2,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { announcesWaitOverHour } from "./header-rules.ts";
 import { isAdmitted, isAgentCall, isRefused, type RequestSample } from "./sample.ts";
 
-/**
- * Whether a 429 asks to wait for the tokens of the next month. `false` if the monthly token limit of the tier is known.
- */
+/** Whether a response is a 429 that announces a wait of over an hour, on a tier with an unknown monthly token limit. */
 export const tokensMayExplain = (sample: RequestSample, { tokensPerMonth }: TierLimits): boolean =>
   tokensPerMonth === null && isRefused(sample) && announcesWaitOverHour(sample);
 

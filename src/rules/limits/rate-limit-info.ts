@@ -78,9 +78,7 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
-/**
- * Stands for a header that was sent with several different values. This text parses neither as a number nor as a date.
- */
+/** Stands for a header that was sent with different values. No header allows this text, so it is read as `null`. */
 const severalValues = "several values";
 
 export const wholeNumber = (text: string | undefined): number | null =>

@@ -12,7 +12,7 @@ export const groupByWindow = <A extends RequestSample>(responses: readonly A[]):
     ({ limit, reset }) => `${limit} ${reset}`,
   );
 
-/** Minimum `Reset` value that can be Unix seconds. HDR-15 skips smaller values, and HDR-14 reports them. */
+/** Minimum `Reset` value that can be Unix seconds. HDR-15 skips smaller values, because HDR-14 judges them. */
 const minUnixSeconds = 1e9;
 /** Minimum seconds between two compared responses. Over a shorter time, rounding can hide a change. */
 const minSeconds = 3;
@@ -71,8 +71,8 @@ const dateCutSeconds = 1;
 const maxSkewSeconds = 300;
 
 /**
- * Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. Returns `undefined` if a needed value is
- * missing.
+ * Judges HDR-14: `Reset` minus `Reset-After` is the time of the response. Returns the wrong values as text, `null` if
+ * they are right, `undefined` if a needed value is missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,

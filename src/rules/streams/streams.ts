@@ -126,7 +126,7 @@ export const chunksBetween: StreamRule = {
   }),
 };
 
-/** Applies a rule only to streams with known event names, because SSE-2 judges unknown names. */
+/** Returns a `judge` that skips streams with an unknown event name, because SSE-2 judges such names. */
 function onlyKnownNames(judge: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? judge(stream) : undefined);
 }

@@ -30,7 +30,8 @@ interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
   readonly requestFields: Readonly<Record<string, unknown>>;
-  readonly isFulfilled: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
+  /** Sends one request to the agent. Returns whether the agent plays the role. */
+  readonly testAgent: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
 }
 
 const streamDelayMs = 200;
@@ -38,7 +39,10 @@ const streamDelayMs = 200;
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this fraction of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
-/** Real time to wait for the first `slowStreamSampleSize` events, before the test clock is advanced. */
+/**
+ * Real time to wait for the first `slowStreamSampleSize` events. If too few arrive, waits as long once more, while the
+ * test clock is advanced.
+ */
 const maxRealWaitMs = 3000;
 /** Maximum advance of the test clock while waiting for events, for an agent that follows the test clock. */
 const maxAdvanceMs = 10_000;
@@ -52,7 +56,7 @@ const derivableRoles: readonly DerivedRole[] = [
     role: "slowStreaming",
     source: "streaming",
     requestFields: { query: countingQuery, parameters: { stream_delay_ms: streamDelayMs } },
-    isFulfilled: streamsSlowly,
+    testAgent: streamsSlowly,
   },
   {
     role: "slow",
@@ -60,13 +64,13 @@ const derivableRoles: readonly DerivedRole[] = [
     requestFields: {
       query: "Please write a story of a thousand words, and then the same story once more in other words.",
     },
-    isFulfilled: answersSlowly,
+    testAgent: answersSlowly,
   },
 ];
 
 /**
- * Assigns the roles that probes need and the target lacks, if an agent passes the test of the role. Sends one request
- * for each such role.
+ * Assigns each of the roles `slowStreaming` and `slow` that probes need and no agent has. The agent must pass a test
+ * first, which takes one request.
  */
 export async function assignDerivedRoles(
   client: Client,
@@ -78,10 +82,10 @@ export async function assignDerivedRoles(
   }: { readonly time: RunClock; readonly signal: AbortSignal; readonly needed: ReadonlySet<Need> },
 ): Promise<Target> {
   let assigned = target;
-  for (const { role, source, requestFields, isFulfilled } of derivableRoles) {
+  for (const { role, source, requestFields, testAgent } of derivableRoles) {
     const agent = target.agents[source];
     if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
-    if (await orIfSkipped(isFulfilled(client, agent, requestFields, time), false, signal))
+    if (await orIfSkipped(testAgent(client, agent, requestFields, time), false, signal))
       assigned = {
         ...assigned,
         roleAssignments: { ...assigned.roleAssignments, [role]: { agent, body: requestFields, path: null } },
@@ -112,7 +116,7 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether the agent responds slowly enough for concurrent requests to overlap. */
+/** Invokes the agent. Returns whether the response is so slow that concurrent requests would overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;
@@ -150,7 +154,8 @@ interface WebhookAgentResult {
 }
 
 /**
- * Reserves an agent for webhook probes. Webhooks cannot be deleted, and would report all later calls of a shared agent.
+ * Finds an agent for webhook probes other than the answering agent. Webhooks cannot be deleted, and would report all
+ * later calls of that agent. Tries the `remembering` agent first, then agents without a role.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -185,8 +190,8 @@ export async function withWebhookAgent(
 const maxListedPages = 4;
 
 /**
- * Reads the agent list page by page, until a page has agents without a role. Returns these agents. A server may list
- * fewer agents on a page than requested.
+ * Reads up to four pages of the agent list, until a page has agents without a role. Returns these agents. Reads on
+ * after a page with few agents, because a server may shorten pages.
  */
 async function listUnassigned(
   client: Client,

@@ -19,8 +19,8 @@ const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
 /**
- * Sends the first requests of a run: reads the agent list, the usage, and the health of agents. Also invokes listed
- * agents if the user named no agent.
+ * Sends the first requests of a run: reads the agent list, the usage, and the health of agents. Also invokes one or
+ * two listed agents if the user named no agent, unless `readOnly` is set.
  */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
@@ -49,8 +49,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * Reads the agent list twice if `/usage` is missing, or `/usage` twice if the agent list is missing. The responses show
- * whether rate limits count GET requests.
+ * Reads the agent list two more times if `/usage` is missing, or `/usage` if the agent list is missing. The responses
+ * show whether rate limits count GET requests.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
@@ -82,10 +82,7 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
-/**
- * Returns a sentence that names the proxy, because a proxy may have caused the failure. Returns an empty text without a
- * proxy.
- */
+/** Returns a sentence that names the proxy, which may have caused the failure; an empty text without a proxy. */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
@@ -176,7 +173,7 @@ interface AgentAttempt {
   readonly exchange: Exchange;
 }
 
-/** Invokes up to two agents, until `isAnswer` accepts the status of a response. Returns the last attempt. */
+/** Invokes up to two agents, until `isAnswer` accepts a status. Returns the last attempt, whether accepted or not. */
 export async function findAnsweringAgent(
   client: Client,
   agents: readonly string[],
@@ -195,7 +192,7 @@ export async function findAnsweringAgent(
   return last;
 }
 
-/** An agent id that is unlikely to exist. Used if no agent id of the target is known. */
+/** An agent id that is unlikely to exist. Used if no id is known, or if every generated id is a known one. */
 const defaultUnknownId = "no-such-agent-7f3a";
 /** Minimum number of digits of a generated numeric id, so that the id is unlikely to exist. */
 const minDigits = 9;

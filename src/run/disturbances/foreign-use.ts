@@ -10,15 +10,13 @@ import type { Disturbance } from "./disturbance.ts";
 const countingDelayMs = 1000;
 /** Real time between two health requests with the same key. The rate-limit headers of the responses are compared. */
 const readingIntervalMs = 750;
-const spacedReadings = 4;
+const spacedReadings = 5;
 /** Tolerance for the end of a rate-limit window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
 /** Number of health requests to send without pauses. They show by how much each health request lowers `Remaining`. */
 const immediateReadings = 3;
-/**
- * Minimum fall of `Remaining` that proves use by another client, after subtracting falls that health requests cause.
- */
+/** Minimum fall of `Remaining` that proves use by another client, in addition to what health requests cause. */
 const minForeignRequests = 2;
 
 interface LimitReading {
@@ -34,8 +32,8 @@ interface ForeignUseSearch {
 }
 
 /**
- * Finds keys that another client uses. Their `Remaining` falls although the run sends only health requests, which no
- * limit counts.
+ * Finds keys that another client uses. Their `Remaining` falls while the run sends only health requests, and by more
+ * than these requests cause.
  */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
@@ -59,8 +57,8 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // This wait may exceed the run's remaining waiting time. Without the wait, use by another client could stay
-  // unnoticed.
+  // A wait of up to a minute may exceed the run's remaining waiting time. Without the wait, use by another client could
+  // stay unnoticed.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
@@ -76,7 +74,7 @@ async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignU
 async function isUsedElsewhere(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<boolean> {
   const atOnce = await takeReadings(immediateReadings, () => read(key));
   const apart = await takeReadings(
-    spacedReadings + 1,
+    spacedReadings,
     () => read(key),
     () => time.sleepReal(readingIntervalMs),
   );

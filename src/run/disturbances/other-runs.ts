@@ -31,7 +31,7 @@ type AnnouncementFile = z.infer<typeof announcementSchema>;
 
 /** Interval at which a run updates the modification time of its file, to show that the run is alive. */
 const touchIntervalMs = 5000;
-/** Time for which a run counts as alive after the last modification of its file. */
+/** Time for which a run counts as alive after the last modification of its file, unless its process has ended. */
 const maxSilenceMs = 30_000;
 /** Files of earlier runs are deleted if they were not modified for this time. */
 const maxFileAgeMs = 24 * hourMs;

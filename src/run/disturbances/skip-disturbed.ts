@@ -23,6 +23,7 @@ interface DisturbedRunContext {
   readonly recorder: Recorder;
 }
 
+/** Marks probes with disturbed evidence as skipped. First repeats `review` probes on the undisturbed requests alone. */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
   { suites, runs, endedMs, review, recorder }: DisturbedRunContext,

@@ -41,7 +41,7 @@ function processorQueueMs(): number {
 }
 
 const clockReadIntervalMs = 250;
-/** Minimum duration of a stall, in which this process neither used a processor nor waited for a processor. */
+/** Minimum time between two checks, less busy time, that counts as a stall. An idle process checks every 250 ms. */
 const minStallMs = 3000;
 /** Minimum size of a clock jump: the difference between the advances of `wall` and `monotonic` since the last check. */
 const minJumpMs = 2000;
@@ -133,7 +133,7 @@ async function findRefusedKeys(target: Target, client: Client, recorder: Recorde
   for (const key of Object.values(target.keys)) {
     if (key.expired || key.expiresInSeconds !== null) continue;
     const fromMs = refusedSince(recorder.samplesOf(key.name));
-    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => isUnsignedRead(each, key.name));
+    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => isRepeatable(each, key.name));
     if (fromMs === null || earlier === undefined) continue;
     const { pathname, search } = new URL(earlier.request.url);
     const again = await client.as(key).send("GET", pathname + search, { fromOrigin: true, unpaced: true });
@@ -142,7 +142,7 @@ async function findRefusedKeys(target: Target, client: Client, recorder: Recorde
   return found;
 }
 
-const isUnsignedRead = (exchange: Exchange, key: string): boolean =>
+const isRepeatable = (exchange: Exchange, key: string): boolean =>
   exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200 && !isSigned(exchange);
 
 /** Whether a request was signed. A signed request cannot be repeated, because its signature expires. */

@@ -42,7 +42,7 @@ export interface Check {
   readonly matrix: CoverageMatrix | null;
   /** Additional probes whose requests the check judges, if these probes ran. */
   readonly also: readonly Probe[];
-  /** Extra probes for a run that selects only this check. These probes send requests for the check to judge. */
+  /** Probes that recorded the failure of this check in an earlier run. A run of failed checks repeats these probes. */
   readonly companions?: readonly Probe[];
   /**
    * The check of the previous requirement set that this check repeats, in order to judge requests of newer probes too.
@@ -122,7 +122,7 @@ export const suite = (title: string, checks: readonly Check[]): Suite => ({ titl
 export const filterChecks = (suites: readonly Suite[], isKept: (check: Check, title: string) => boolean): Suite[] =>
   suites.map(({ title, checks }) => ({ title, checks: checks.filter((each) => isKept(each, title)) }));
 
-/** A case to which a clause applies: a response, an event of a stream, or a delivery. */
+/** A case to which a clause applies, e.g. a response, an event of a stream, or two responses that must agree. */
 export interface ClauseCase<T> {
   readonly cell: Cell;
   readonly proof: Proof | null;
@@ -185,7 +185,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/** Caches the results of `judge` by object, because the selftest judges most responses several times. */
+/** Returns `judge` with a cache of its results, because the selftest judges most responses several times. */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));

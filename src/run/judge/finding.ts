@@ -5,9 +5,9 @@ import type { Probe } from "../probe.ts";
 
 /** A group of similar messages, such as all `invoke` responses with status 200, or all events of one name. */
 export interface Cell {
-  /** The source of the messages: an endpoint's name, `stream events` or `deliveries received`. */
+  /** The source of the messages, e.g. an endpoint's name, `stream events` or `deliveries received`. */
   readonly of: string;
-  /** The status, event name or delivery type of all messages in the group. */
+  /** A property that all messages in the group share, e.g. the status, the event name or the kind of key. */
   readonly kind: string;
 }
 

@@ -82,8 +82,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check that repeats the checks of `earlier` with requests of newer probes. Returns `inapplicable` if these
- * requests add no breach and no case.
+ * Judges a check that repeats the checks of `earlier` with requests of newer probes. Returns `inapplicable` if an
+ * earlier check failed already, or if these requests add no breach and no case.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,

@@ -5,7 +5,7 @@ import type { Target } from "../../target/target.ts";
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
-  /** Maximum number of invokes and streams that really run an agent. Default: no limit (`null`). */
+  /** Maximum number of invokes, streams and queries of batches that may run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
   /**
    * Largest rate limit to use up in tests, in requests per window. Using up a larger limit takes minutes. Default:

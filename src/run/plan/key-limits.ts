@@ -22,7 +22,7 @@ export interface ReportedWindow {
 
 /**
  * Returns the published tier whose limit per minute or hour equals the reported limit. `null` if no tier matches, or
- * several do.
+ * if two tiers match and the other headers fit both.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;

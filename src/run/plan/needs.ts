@@ -145,8 +145,8 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /**
- * Whether the main key's limit per minute is too low for all probes. `false` with a test clock, which makes windows
- * pass at once.
+ * Whether the main key's limit per minute is unknown or too low for all probes. `false` with a test clock, which makes
+ * windows pass at once.
  */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);

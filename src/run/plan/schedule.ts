@@ -1,6 +1,7 @@
 import { type Check, probesOf } from "../judge/check.ts";
 import { createsWebhooks, type PlannedProbe } from "./plan.ts";
 import type { Stage, Probe } from "../probe.ts";
+import type { StageContext } from "../run-probe.ts";
 
 /** Probes that run in one step. The next step begins once all of them have ended. */
 interface ScheduleStep {
@@ -17,12 +18,9 @@ interface ScheduleStep {
   readonly reserving: "all" | "all but limits" | "none";
 }
 
-interface ScheduleConditions {
+interface ScheduleConditions extends Pick<StageContext, "hasFewRequests" | "hasWebhookAgent"> {
   /** Whether the target has a test clock, which the run can advance. */
   readonly canAdvance: boolean;
-  readonly hasFewRequests: boolean;
-  /** Whether the target has an agent that only webhook probes call. */
-  readonly hasWebhookAgent: boolean;
 }
 
 export function buildSchedule(
@@ -57,8 +55,8 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Puts the stage `concurrency` before the first probe that creates a webhook. Otherwise, failed requests of that stage
- * would cause deliveries.
+ * Puts the stage `concurrency` before the first `exclusive` probe that creates a webhook. Otherwise, requests of the
+ * stage `concurrency` could cause deliveries.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -136,7 +134,10 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Amount added to the value of every probe. Otherwise, among probes of value 0, cheap ones would not come first. */
+/**
+ * Amount added to the value of every probe. Otherwise, among probes of value 0, cheap ones would not come first. Also
+ * the divisor for a probe of 0 requests.
+ */
 const minProbeValue = 0.01;
 
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {

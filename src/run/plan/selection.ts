@@ -31,7 +31,10 @@ type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 
-/** Returns the suites with only the selected checks; throws {@link UsageError} if a pattern matches nothing. */
+/**
+ * Returns the suites with only the selected checks. Throws {@link UsageError} if a pattern matches no check, or if no
+ * check is selected.
+ */
 export function selectChecks(
   suites: readonly Suite[],
   selection: Selection,
@@ -87,10 +90,7 @@ export function selectionMatcher({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/**
- * Whether a check belongs to a chosen profile. A `core` check belongs to the profile of each endpoint that it judges,
- * too.
- */
+/** Whether a check belongs to a chosen profile. A `core` check also belongs to the profile of each judged endpoint. */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;

@@ -64,7 +64,8 @@ function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: 
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
+/** Whether an agent answered an invoke, although perhaps with a refusal. `null`: no response, e.g. after a timeout. */
+export const isWorking = (status: number | null): boolean => status !== null && status < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
   kind: "nothing to judge",

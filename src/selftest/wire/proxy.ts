@@ -118,7 +118,7 @@ async function answer(
 ): Promise<void> {
   const source = await openUpstream(context, request, outgoing);
   const head = headOf(source);
-  const traits = pending.answered(head);
+  const traits = pending.completeTraits(head);
   context.listener?.(traits, request);
   const { change, counts } = context;
   if (change === null || !change.matches(traits)) return relayStream(source, head, outgoing);

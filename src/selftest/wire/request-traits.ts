@@ -29,7 +29,7 @@ export interface TraitReader {
 
 export interface PendingRequest {
   /** Returns the traits of the request. Must be called when the response's status and headers have arrived. */
-  readonly answered: (head: WireHead) => RequestTraits;
+  readonly completeTraits: (head: WireHead) => RequestTraits;
   readonly end: () => void;
 }
 
@@ -57,7 +57,7 @@ export function traitReader(target: Target): TraitReader {
       const holdsAllSlots = (use?.open ?? 0) >= own.key.slots;
       if (use !== null) use.open += 1;
       return {
-        answered: (head) => traitsOf(own, head, use, holdsAllSlots),
+        completeTraits: (head) => traitsOf(own, head, use, holdsAllSlots),
         end: () => {
           if (use !== null) use.open -= 1;
         },

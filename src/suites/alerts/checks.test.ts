@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import { type AlertCrossingEvidence, alertIdOf, requestsAbove, thresholdAbove } from "./probes.ts";
+import { type AlertCrossingEvidence, alertIdOf, requestsToExceed, thresholdAbove } from "./probes.ts";
 import { alerts } from "./checks.ts";
 import { exchange, unanswered } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
@@ -109,6 +109,6 @@ describe("a threshold that nothing has reached yet", () => {
       5,
     ],
   ])("above %i %% takes so many more: %j", (threshold, windows, requests) => {
-    expect(requestsAbove(threshold, windows)).toBe(requests);
+    expect(requestsToExceed(threshold, windows)).toBe(requests);
   });
 });

@@ -207,7 +207,7 @@ export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
+export const requestsToExceed = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
 /** After this many GET requests, the probe decides whether the target counts GET requests. */
@@ -224,10 +224,10 @@ async function crossThreshold(
   let windows = start;
   let readsCount = true;
   for (let sent = 0; sent <= max; sent++) {
-    const missing = requestsAbove(threshold, windows);
+    const missing = requestsToExceed(threshold, windows);
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
     if (missing > max - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
-    if (sent === readsToDecide) readsCount = requestsAbove(threshold, start) !== missing;
+    if (sent === readsToDecide) readsCount = requestsToExceed(threshold, start) !== missing;
     const agent = readsCount ? undefined : context.target.agents.answering;
     const measured = await unlessWaitRefused(async () => {
       if (agent !== undefined) await client.invoke(agent, { query: "Hello." });

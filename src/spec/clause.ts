@@ -3,7 +3,7 @@ export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The default requirement set for servers: the last set that added a requirement for servers. */
+/** The default set for servers: the last that added a requirement for servers. `latestRequirements` may be newer. */
 export const newestRequirements: RequirementSet = "1.2";
 
 /** The newest requirement set. Clients, webhook receivers and configuration files are always judged by this set. */
@@ -38,7 +38,7 @@ export const laterSet = (one: RequirementSet, other: RequirementSet): Requiremen
  * - `should`: the document advises the behaviour; a breach is a warning.
  * - `advisory`: the document does not state the behaviour, but any other would surprise; a breach is a note.
  * - `gap`: the document leaves the behaviour open; it is observed and never judged.
- * - `policy`: the clause is a promise that no request can test.
+ * - `policy`: no request can test the clause. `conformance config` judges those of configuration files.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 

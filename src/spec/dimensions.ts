@@ -18,8 +18,8 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The properties of a request, in the order in which a server checks them. `refused` lists the values that a server
- * must refuse.
+ * The properties of a request, in the assumed order of a server's checks. `refused` lists values that a server refuses
+ * or may refuse. After a refused value, the server checks no later property.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -201,7 +201,8 @@ export const exclusions: readonly Exclusion[] = [
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /**
- * Kinds of keys that a server must reject, with their columns in the coverage table. Source: Authentication, API key.
+ * Kinds of keys that a server must reject for some or all requests, with their columns in the coverage table. Sources:
+ * Authentication, API key.
  */
 export const restrictedOrInvalidKeyKinds = {
   "no key": "none",

@@ -62,9 +62,7 @@ export const postEndpoints = endpointNames.filter((name) => publishedEndpoints[n
 
 export interface EndpointCall {
   readonly endpoint: EndpointName;
-  /**
-   * Values of the path parameters by name: `agent_id`, `webhook_id`, `operation_id`. The values stay percent-encoded.
-   */
+  /** Values of the path parameters by name, e.g. `agent_id`. The values stay percent-encoded. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -82,7 +80,7 @@ type TemplateSegment = { readonly text: string } | { readonly name: string };
 const segmentsOfTemplate = (path: string): readonly TemplateSegment[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
-/** The published paths, split into segments once, because every check matches URLs against them. */
+/** The published paths, split into segments once, because checks match many URLs against them. */
 const templates: ReadonlyMap<string, readonly TemplateSegment[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
     path === null ? [] : [[name, segmentsOfTemplate(path)]],

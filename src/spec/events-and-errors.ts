@@ -2,9 +2,7 @@
 export const streamEvents = ["start", "chunk", "error", "done"] as const;
 export type StreamEventName = (typeof streamEvents)[number];
 
-/**
- * Event types of executions. The subscription `agent.*` selects all four. Source: Events, "Webhook events".
- */
+/** Event types of executions. The subscription `agent.*` selects all four. Source: Events, "Webhook events". */
 export const executionEvents = ["agent.invoked", "agent.completed", "agent.failed", "agent.timeout"] as const;
 export const deploymentEvents = [
   "deployment.created",
@@ -15,7 +13,7 @@ export const deploymentEvents = [
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** Time limit for a webhook receiver's response, and delays of retries (Delivery security and policy 3, 4). */
+/** Time limit for a receiver's response, and the delays before attempts (Delivery security and policy 3, 4). */
 export const deliveryPolicy = {
   responseTimeoutMs: 3000,
   retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],

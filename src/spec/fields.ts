@@ -20,9 +20,7 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 
 export interface FieldRow {
   readonly clause: ClauseId;
-  /**
-   * Path of the field, e.g. `data.metadata.tokens_used`. `[]` stands for each array item, `*` for each value of a map.
-   */
+  /** Path of the field, e.g. `usage.total_tokens`. `[]` stands for each array item, `*` for each value of a map. */
   readonly path: string;
   readonly type: FieldType;
   /** Whether the field must be present. All fields inside an optional object count as optional. */

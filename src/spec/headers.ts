@@ -87,9 +87,7 @@ interface RateHeader {
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/**
- * The rate-limit headers. Samples and evidence store the header values under the keys of this object, e.g. `remaining`.
- */
+/** The rate-limit headers. Samples and evidence store their values under the names used here, e.g. `remaining`. */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,

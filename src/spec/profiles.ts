@@ -7,11 +7,9 @@ export type Profile = (typeof profileNames)[number];
 
 interface ProfileContent {
   readonly summary: string;
-  /**
-   * Beginnings of document headings, e.g. `Authentication 4`. The clauses under these headings belong to the profile.
-   */
+  /** Beginnings of sections, e.g. `Authentication 4`. A clause belongs to the profile with its longest match. */
   readonly sections: readonly string[];
-  /** Clauses of the profile that are not under the headings in `sections`. */
+  /** Clauses that belong to the profile whatever their section. */
   readonly clauses: readonly ClauseId[];
   readonly sources: readonly (EndpointName | "other paths" | "stream events" | "deliveries received")[];
 }
@@ -112,6 +110,6 @@ export const profileOfSource = (source: string): Profile =>
 
 export const isProfile = (name: string): name is Profile => profileNames.some((each) => each === name);
 
-/** Whether a target offers a profile. `null` means that the target offers all profiles. */
+/** Whether a target offers a profile. `offers` is `null` for a target that offers all. Every target offers `core`. */
 export const isOffered = (profile: Profile, offers: readonly Profile[] | null): boolean =>
   offers === null || profile === "core" || offers.includes(profile);

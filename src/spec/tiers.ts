@@ -1,4 +1,4 @@
-/** Published limits of a tier. Source: Limits, "Request rate (per API key)" and "Token quota per month". */
+/** Limits of a tier. Source: Limits, "Request rate (per API key)" and "Token quota per month". */
 export interface TierLimits {
   readonly perHour: number;
   readonly perMinute: number;

@@ -72,8 +72,8 @@ const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
 };
 
 /**
- * Whether a run sends a key's first or second request (`age`) to the endpoint. `false` if the values also name a key,
- * because a run sends few of these requests.
+ * Whether a run sends a key's first or second request (`age`) to the endpoint. `false` if the values name an age, an
+ * endpoint and a key: a run has too few such requests.
  */
 const isEndpointOfAge = ({ age = "", endpoint, key }: DimensionValues): boolean => {
   const endpoints = endpointsByAge[age];
@@ -154,8 +154,8 @@ export const isCreating = (endpoint: string | undefined): boolean =>
   creatingEndpoints.some((each) => each === endpoint);
 
 /**
- * Returns the response that the document prescribes. A dimension without a value counts as valid, e.g. no `body` means
- * a valid body.
+ * Returns the response that the document prescribes. A dimension without a value counts as valid: no `body` means a
+ * valid body. Exception: for the key `one agent`, a missing `agent` counts as another agent.
  */
 export function prescribedResponse(
   endpoint: EndpointName,

@@ -58,7 +58,7 @@ const extraConditionShare = 1 / 3;
  */
 const numberRuleShare = 0.3;
 
-/** Request values that cause each prescribed response, such as a wrong key for a 401. */
+/** Request values that cause a response, such as a wrong key for a 401. Those for a 400 depend on the endpoint. */
 const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -135,12 +135,12 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       extraProperty: null,
       numberRule: null,
     };
-  // Checks notice these two mutations only if they repeat. A single value can be 0, which is the same in every unit. A
-  // single double charge can be a request of another client.
+  // Checks notice these two classes of mutations only if they repeat. A single value can be 0, which is the same in
+  // every unit. A single double charge can be a request of another client.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
-  const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
+  const possibleRules = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
-    return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
+    return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleRules, numbers) };
   // Drops the ages `first` and `second`, because a key's first two requests rarely have the extra property as well.
   const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
   const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;

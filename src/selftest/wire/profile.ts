@@ -55,7 +55,7 @@ const probeHeader = "x-selftest-probe";
 
 const probeInstance = (probe: string, tier: string | null): string => (tier === null ? probe : `${probe} | ${tier}`);
 
-/** Replaces every probe of the suites. For the same probe, `replace` must always return the same object. */
+/** Replaces every probe of the suites. `replace` must return the same object for the same probe, which runs once. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,

@@ -33,7 +33,7 @@ type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
 /**
  * Headers that the proxy does not forward: those of a single connection (RFC 9110, 7.6.1), and `Content-Length`, which
- * the proxy computes.
+ * the proxy sets itself.
  */
 const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 
@@ -85,7 +85,7 @@ export async function startWireProxy(
   };
 }
 
-/** Returns an enterprise key if there is one. Enterprise limits are so high that a run rarely reaches them. */
+/** Returns an enterprise key, else the first key. Enterprise limits are so high that a run rarely reaches them. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";

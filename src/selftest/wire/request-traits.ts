@@ -23,7 +23,7 @@ export interface WireRequest {
  * Reads the properties of requests. Counts the requests of each key, because properties such as `age` need the count.
  */
 export interface TraitReader {
-  /** Call this when a request arrives, and report its response to the returned object. */
+  /** Call this when a request arrives. Pass the head of its response to the returned object. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 

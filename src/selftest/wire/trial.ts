@@ -19,8 +19,8 @@ import { startWorker } from "../../base/spawn-module.ts";
  * - `survived`: an illegal mutant changes responses, but no must clause fails.
  * - `not visited`: an illegal mutant changes no response of the run.
  * - `passed`: a legal mutant makes no must or should clause fail.
- * - `flagged`: a legal mutant makes a must or should clause fail.
- * - `broken`: the trial failed, or checks fail even without the mutant.
+ * - `flagged`: a legal mutant makes a must or should clause fail, or causes an error.
+ * - `broken`: an illegal mutant causes errors and is not killed, or checks fail even without the mutant.
  */
 export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
@@ -28,7 +28,7 @@ export interface WireTrial {
   readonly mutant: WireMutant;
   readonly status: WireMutantStatus;
   readonly changed: number;
-  /** Failure texts of the checks, or the reason why the trial could not run. */
+  /** Failure texts of checks. For a `broken` illegal mutant: errors, or the checks that fail without the mutant. */
   readonly said: readonly string[];
   readonly runs: number;
   readonly ms: number;

@@ -47,7 +47,7 @@ const fractionalAlertCreated = probeIfManyRequests(
   },
 );
 
-/** Creates a further alert, with a whole threshold. A success shows that the key may have several alerts. */
+/** Creates another alert with the key of the first. A success shows that a key may have several alerts. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.1" },

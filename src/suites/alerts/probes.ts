@@ -36,11 +36,11 @@ export interface AlertCrossingEvidence {
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;
-  /** Why the target may be unable to reach the receiver; `null` without such a reason. */
+  /** Why a message that the target sent may be missing in `after`; `null` without such a reason. */
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests that the probe sends to cross the threshold of an alert. */
+/** Maximum number of counted requests that the probe sends to cross an alert's threshold. */
 const maxRequests = 60;
 const maxRequestsOnTestClock = 200;
 /**
@@ -178,7 +178,7 @@ async function measureUsage(
     ...withBurst.map((limit) => ({ limit, own: recentSamplesOf(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // Counts only successful requests: a target need not count refused requests and errors.
+    // `min` counts only successful requests: a target need not count refused requests and errors.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });
@@ -201,7 +201,7 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** Returns the lowest alert threshold, in percent, that the next request will not reach. */
+/** Returns the lowest threshold, in whole percent, that the next request will not reach; `null` without windows. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
@@ -210,7 +210,7 @@ export function thresholdAbove(windows: readonly WindowUse[]): number | null {
 export const requestsToExceed = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** After this many GET requests, the probe decides whether the target counts GET requests. */
+/** After this many GET requests, the probe decides whether the target counts them. If not, it also sends invokes. */
 const readsToDecide = 2;
 
 async function crossThreshold(

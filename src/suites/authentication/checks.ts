@@ -165,7 +165,6 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Checks REQ-2: every request needs a key. */
 export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
   ...positiveControls,
   kinds: ["no key"],

@@ -48,7 +48,7 @@ function hasSecondPage({ listing }: Discovery): boolean {
   return isSuccess(listing) && typeof pages === "number" && pages >= 2;
 }
 
-/** Sends a health request with every valid key. Limits do not count health requests. */
+/** Sends a health request with every valid key. Health requests use up no limit. */
 export const everyKeyUsed = probe(
   "every valid key is used once",
   { requests: 0, reads: true },
@@ -83,8 +83,8 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
 const minPerMinuteForAllEndpoints = 100;
 
 /**
- * Sends requests without a valid key to every endpoint. Runs late, because the requests use webhooks and operations of
- * earlier probes.
+ * Sends requests without a valid key to every endpoint. Runs late, because some requests need webhooks and operations
+ * of earlier probes.
  */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",

@@ -96,7 +96,7 @@ const mistakes = {
 
 export interface SignedBadly {
   readonly control: Exchange;
-  /** Requests with a wrong signature. The property name describes the mistake, e.g. `a changed path`. */
+  /** Badly signed requests, by their mistake, e.g. `a changed path` or `a timestamp an hour old`. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** An unsigned request with a key that requires signatures; `null` if no key requires them. */
   readonly unsigned: Exchange | null;
@@ -173,9 +173,9 @@ export function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/** Returns the target's current time in Unix seconds, based on an earlier response. */
+/** Returns the target's current time in Unix seconds, based on a response. If none shows a time: the local time. */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
-  // After an outage, uses the latest response: a restarted server may have reset its test clock.
+  // After an outage, uses the latest response with a time: a restarted server may have reset its test clock.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;

@@ -12,7 +12,7 @@ import { agentPath } from "../../run/send/client.ts";
 
 const since = "1.2";
 
-/** Keys that were never issued, with characters that a server may fail to parse or decode. */
+/** Keys that were never issued, with a length or characters that a server may fail to handle. */
 const unusualKeys = {
   "of one letter": "x",
   "of 400 letters": "ah_".padEnd(400, "kX7"),

@@ -73,21 +73,23 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-const equalWithinMs = 25;
-/** A wait counts as longer than an earlier wait only if it is at least this many times as long. */
-const minGrowth = 1.25;
+/** A wait counts as longer than an earlier wait only if it is this much longer and this many times as long. */
+const minGrowthMs = 25;
+const minGrowthFactor = 1.25;
 
 const hasGrowingWait = (waits: readonly number[]): boolean =>
-  waits.some((ms, at) => waits.slice(0, at).some((before) => ms >= before * minGrowth && ms - before >= equalWithinMs));
+  waits.some((ms, at) =>
+    waits.slice(0, at).some((before) => ms >= before * minGrowthFactor && ms - before >= minGrowthMs),
+  );
 
 const areEqual = (waits: readonly number[]): boolean => {
   const [shortest, longest] = [Math.min(...waits), Math.max(...waits)];
-  return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
+  return longest < shortest * minGrowthFactor || longest - shortest < minGrowthMs;
 };
 
 /** Minimum number of waits, over all requests, to report a breach. Fewer waits can be equal by chance. */
 const minWaitCount = 4;
-/** For a breach, at least this share of the retried requests must have equal waits. */
+/** For a breach, at least this share of the requests with two or more waits must have equal waits. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
@@ -111,7 +113,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client that gets this many 5xx responses to equal requests counts as retrying forever. */
+/** A client that gets this many 5xx to equal requests retries without end. An injected outage ends after 20 s. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

@@ -58,7 +58,7 @@ export interface PlainAndTroubledRuns {
 
 export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;
 
-/** The failure of a request as the client sees it. `stream cut`: the stream ended without `done` or `error`. */
+/** A request's failure as the client sees it. `overload`: an `error` event with `retry_after`. `stream cut`: no end. */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
@@ -95,6 +95,7 @@ function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure
 
 export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;
 
+/** Equal requests of one run under trouble: the same method, path, query string and body. */
 export interface EqualRequests {
   readonly calls: readonly SignedCall[];
   /** Number of times that the client sends this request if the server injects no errors. At least 1. */
@@ -134,6 +135,7 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
     return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
+/** Whether each repeat can follow a failure whose wait was over. Equal requests cannot be told apart. */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];

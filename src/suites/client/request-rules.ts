@@ -106,7 +106,7 @@ const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-/** Tolerated difference between `X-Timestamp` and the arrival. A client may queue a request after signing it. */
+/** Tolerated difference between `X-Timestamp` and the request's arrival: a client may queue a signed request. */
 const maxSkewSeconds = 120;
 
 export const requestRules = {

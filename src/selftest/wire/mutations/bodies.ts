@@ -78,7 +78,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // All agents except the slow one have an `execution_time` of 0. A 0 is the same in every unit.
+            // Most agents have an `execution_time` of 0, which is the same in every unit. The slow one takes 2 s.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > maxPlausibleSeconds ? { value: value * 1000 } : null,

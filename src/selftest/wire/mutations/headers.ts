@@ -62,7 +62,7 @@ const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): Header
   ];
 });
 
-/** Changes of a rate-limit header's value. The document specifies these values only for requests with a valid key. */
+/** Wrong numbers in a rate-limit header. The document specifies the numbers only for requests with a valid key. */
 const headerValueRows: readonly HeaderRow[] = [
   [otherValue, "a limit that is three too low", rateLimit, ["HDR-10"], changeNumber((limit) => limit - 3)],
   [

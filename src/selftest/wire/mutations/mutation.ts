@@ -21,7 +21,7 @@ export interface Upstream {
 /** Returns the events that replace an event of a stream. `null` stands for the end of the stream. */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
-/** The change that a mutation makes to a response. `of` returns `null` if the response has nothing to change. */
+/** The change of a response. In `head`, `body` and `instead`, `of` returns `null` if there is nothing to change. */
 type MutationChange =
   | { readonly kind: "head"; readonly of: (head: WireHead, traits: RequestTraits) => WireHead | null }
   | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }

@@ -17,8 +17,8 @@ import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 
 /**
- * Creates a mutation that sends a refused request again, with an unrestricted key. `choose` returns the client's
- * response; `null` stands for the original refusal.
+ * Creates a mutation that sends a refused request again, with an unrestricted key. `choose` returns the response that
+ * the client gets; `null` means the original refusal.
  */
 const letPass = (
   what: string,

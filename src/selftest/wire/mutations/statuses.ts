@@ -27,7 +27,8 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
 };
 
 /**
- * Endpoints at which a valid request must get 200. For other endpoints, the document leaves the status or method open.
+ * Endpoints at which a valid request must get 200, except `stream`: the proxy keeps the status of a stream. Elsewhere,
+ * the document leaves the status or method open.
  */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");

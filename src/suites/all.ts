@@ -53,7 +53,7 @@ import { resumedAndLongStreams } from "./stream/resumed-streams.ts";
 import { rolesWithEveryField, unusualInvoke, unusualStream } from "./stream/unusual-probes.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 import { agentCallChecks } from "./relations/calls.ts";
-import { identityRelations, relationsOfCounts } from "./relations/responses.ts";
+import { identityRelations, countAndLimitRelations } from "./relations/responses.ts";
 import { deliveryRelations, streamTimesCheck } from "./relations/deliveries.ts";
 import { batchSubmitted } from "./operations/probes.ts";
 import { unknownPathRequested } from "./requests/probes.ts";
@@ -61,7 +61,7 @@ import { unknownPathRequested } from "./requests/probes.ts";
 /** Checks that compare two messages of a run, such as two responses. */
 export const relations: readonly Check[] = [
   ...agentCallChecks,
-  ...relationsOfCounts,
+  ...countAndLimitRelations,
   ...deliveryRelations,
   streamTimesCheck,
   ...identityRelations,

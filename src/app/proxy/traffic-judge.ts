@@ -4,7 +4,7 @@ import { judgeEvidence, type Judgement, resultsByProbe } from "../../run/judge/j
 import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
 import {
   clientTrafficResult,
-  completeRecording,
+  fullRecordingContents,
   recordedClientSuites,
   recordedSuites,
 } from "../../suites/recorded/recorded-suites.ts";
@@ -118,7 +118,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [createKeyNamer(null, maxNamedKeys), createExchangeStore(), trackClockAdvances()];
   // After an advance of the server's test clock, checks cannot compare times with rate-limit windows.
-  const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
+  const facts = () => ({ ...fullRecordingContents, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
   const broken = new Map<string, Judgement>();

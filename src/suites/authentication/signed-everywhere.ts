@@ -3,7 +3,7 @@ import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { fillAgentId } from "../operations/probes.ts";
-import { encodedFirst } from "../shared/key-requests/send-requests.ts";
+import { encodeFirstCharacter } from "../shared/key-requests/send-requests.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
 import { createSigner, keyForbidden, mayBeForbidden } from "./signing.ts";
@@ -32,7 +32,7 @@ const signedEverywhere = probeIfManyRequests(
     const { client, given, target } = context;
     const agent = given["agents.answering"];
     const { batch } = target.paths;
-    const encoded = encodedFirst(agent);
+    const encoded = encodeFirstCharacter(agent);
     const requests: (readonly [what: string, method: string, path: string, body?: string])[] = [
       ["health", "GET", agentPath(agent, "health")],
       ["usage", "GET", "/usage"],

@@ -4,7 +4,7 @@ import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { tokensIn } from "../limits/beyond-quota.ts";
-import { fillAgentId, longBatchCounted, queryOfDelivery, reportedQuery } from "../operations/probes.ts";
+import { fillAgentId, longBatchTokensCounted, queryOfDelivery, reportedQuery } from "../operations/probes.ts";
 import { slowWithWebhook } from "../relations/probes.ts";
 import { agentInPath, allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
@@ -90,7 +90,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
 }
 
-const batchProbes = { batch: longBatchCounted, all: allDeliveries };
+const batchProbes = { batch: longBatchTokensCounted, all: allDeliveries };
 
 function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<never> {
   if (batch === null) return fewRequests;

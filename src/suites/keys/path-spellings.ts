@@ -7,7 +7,7 @@ import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
-import { encodedFirst, exchangeOn } from "../shared/key-requests/send-requests.ts";
+import { encodeFirstCharacter, exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
@@ -18,7 +18,7 @@ const since = "1.2";
 
 const spellings = {
   "with its id percent-encoded": (agent) => {
-    const id = encodedFirst(agent);
+    const id = encodeFirstCharacter(agent);
     return id === null ? null : `/agents/${id}/invoke`;
   },
   "with a slash at its end": (agent) => `/agents/${encodedSegment(agent)}/invoke/`,

@@ -17,12 +17,12 @@ import {
   batchSubmitted,
   type BatchSubmitted,
   type HandleClause,
-  handleClauses,
+  operationHandleClauses,
   handleOf,
   handleRules,
   isHandle,
   type LongBatch,
-  longBatchCounted,
+  longBatchTokensCounted,
   longBatchSubmitted,
   plainStart,
   queryOfDelivery,
@@ -85,7 +85,7 @@ const checkHandles = (clause: HandleClause): Check =>
 const checkLongBatch = (clause: HandleClause): Check =>
   check(
     clause,
-    longBatchCounted,
+    longBatchTokensCounted,
     (batch) => {
       if (batch === null) return fewRequests;
       const { submitted } = batch;
@@ -144,7 +144,7 @@ function judgeTokens(batch: LongBatch | null): Finding<never> {
 
 export const batchTokensCheck = check(
   "USE-8",
-  { batch: longBatchCounted, sent: invokedWithWebhooks },
+  { batch: longBatchTokensCounted, sent: invokedWithWebhooks },
   ({ batch }) => judgeTokens(batch),
   { as: "batch", since: "1.2" },
 );
@@ -152,8 +152,8 @@ export const batchTokensCheck = check(
 const noBatchPath = unproven("the path of a batch is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
-  ...handleClauses.map(checkHandles),
-  ...handleClauses.map(checkLongBatch),
+  ...operationHandleClauses.map(checkHandles),
+  ...operationHandleClauses.map(checkLongBatch),
   ...otherKeyChecks,
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
@@ -185,7 +185,7 @@ export const operations = suite("Operations and batch", [
   }),
   check(
     "BAT-1",
-    { batch: longBatchCounted, sent: invokedWithWebhooks, invoke: unusualInvoke },
+    { batch: longBatchTokensCounted, sent: invokedWithWebhooks, invoke: unusualInvoke },
     ({ batch, invoke }) =>
       invoke === null || isSuccess(invoke.tried.together)
         ? judgeUnusualEntry(batch)

@@ -11,7 +11,7 @@ import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/
 import {
   fillAgentId,
   type HandleClause,
-  handleClauses,
+  operationHandleClauses,
   handleOf,
   handleRules,
   isHandle,
@@ -115,7 +115,7 @@ function judgeHandles(clause: HandleClause, exchanges: readonly Exchange[]): Fin
     : unproven(`no other key started an operation (${outcomeOf(limited)})`);
 }
 
-export const otherKeyChecks: readonly Check[] = handleClauses.map((clause) =>
+export const otherKeyChecks: readonly Check[] = operationHandleClauses.map((clause) =>
   check(
     clause,
     { others: startedByOtherKeys, tries: operationStartTried },

@@ -152,7 +152,7 @@ export interface LongBatch {
   readonly unusual?: Exchange;
 }
 
-export const longBatchCounted = probeIfManyRequests(
+export const longBatchTokensCounted = probeIfManyRequests(
   `a batch of ${batchLength} queries is submitted, and its tokens are counted`,
   {
     needs: ["paths.batch", "agents.answering"],
@@ -205,8 +205,8 @@ export function isHandle(exchange: Exchange): boolean {
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
-export const handleClauses = ["OPS-1", "OPS-2", "OPS-3"] as const;
-export type HandleClause = (typeof handleClauses)[number];
+export const operationHandleClauses = ["OPS-1", "OPS-2", "OPS-3"] as const;
+export type HandleClause = (typeof operationHandleClauses)[number];
 
 export const handleRules: Readonly<
   Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>

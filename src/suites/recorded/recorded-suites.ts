@@ -80,7 +80,7 @@ export interface RecordingContents {
   readonly clock: boolean;
 }
 
-export const completeRecording: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
+export const fullRecordingContents: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
 
 const notInRecordings = "a recording of other traffic does not show this";
 

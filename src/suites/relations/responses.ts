@@ -158,7 +158,7 @@ const sameLimit = relation(
   },
 );
 
-export const relationsOfCounts = [...pageRelations, usageGrows, sameLimit];
+export const countAndLimitRelations = [...pageRelations, usageGrows, sameLimit];
 
 interface TwoCreations extends ComparedPair {
   readonly first: Exchange;

@@ -207,7 +207,7 @@ export const checkEverySuccess = (
  * Whether `query` is missing or empty, or `temperature` or `max_tokens` is out of range. The document does not define
  * the response to these requests.
  */
-export function hasUndefinedResponse({ request }: Exchange): boolean {
+export function mayBeRejectedAsInvalid({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");
   const temperature = getPath(sent, "parameters", "temperature") ?? 0;

@@ -6,7 +6,7 @@ import { chunksBetween } from "../../rules/streams/streams.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { featureJudge, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
-import { checkEverySuccess, fieldMatrix, hasUndefinedResponse } from "../shared/cases.ts";
+import { checkEverySuccess, fieldMatrix, mayBeRejectedAsInvalid } from "../shared/cases.ts";
 import { judgeDuration, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { describeStatus, hasStatus, outcomeOf } from "../shared/response.ts";
 import { findEchoed } from "../shared/unicode-text.ts";
@@ -103,7 +103,7 @@ export const stream = suite("Stream", [
   check("SSE-1", together, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isStreamAccepted), {
     as: "with every parameter",
   }),
-  checkEverySuccess("SSE-1", "stream", hasUndefinedResponse),
+  checkEverySuccess("SSE-1", "stream", mayBeRejectedAsInvalid),
   ...sequenceChecks,
   check("SSE-6", streamed, ({ exchange }) => {
     const missing = missingStream(exchange);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { lengthenKey, neverIssuedKey, replaceLastCharacter, swapLetterCase, truncated } from "./altered-keys.ts";
+import { lengthenKey, neverIssuedKey, replaceLastCharacter, swapLetterCase, truncateKey } from "./altered-keys.ts";
 
 const bytes = (text: string, coding: "base64" | "hex" = "base64"): string => Buffer.from(text, coding).toString("hex");
 
@@ -30,7 +30,7 @@ describe("keys that are not valid", () => {
     ["base64", "c2VjcmV0LWtleXM"],
     ["hex", "0123456789abcdef"],
   ] as const)("cut off or lengthened, mean something else in %s: %s", (coding, key) => {
-    for (const other of [truncated(key), lengthenKey(key)]) expect(bytes(other, coding)).not.toBe(bytes(key, coding));
+    for (const other of [truncateKey(key), lengthenKey(key)]) expect(bytes(other, coding)).not.toBe(bytes(key, coding));
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { seededRandom } from "../../../base/numbers.ts";
-import { base64, base64Padding } from "./send-requests.ts";
+import { base64Alphabet, base64Padding } from "./send-requests.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -22,13 +22,13 @@ export function neverIssuedKey(key: string): string {
  */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
-  const at = base64.indexOf(last);
+  const at = base64Alphabet.indexOf(last);
   const isHexadecimal = /^[0-9a-f]{8,}$/.test(key.slice(-16));
   if (isHexadecimal) return key.slice(0, -1) + ((Number.parseInt(last, 16) + 8) % 16).toString(16);
-  return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
+  return key.slice(0, -1) + (at < 0 ? "A" : (base64Alphabet[(at + 32) % 64] ?? "A"));
 }
 
-export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
+export const truncateKey = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
 
 /** Lengthens a key by `0a1b`. These characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
@@ -51,7 +51,7 @@ const bearer = (key: string | null): string | null => (key === null ? null : `Be
 export const alteredAuthorizations = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
-  "a key that is cut off": (key) => `Bearer ${truncated(key)}`,
+  "a key that is cut off": (key) => `Bearer ${truncateKey(key)}`,
   "a key that is lengthened": (key) => `Bearer ${lengthenKey(key)}`,
   "a key in other letter case": (key) => bearer(swapLetterCase(key, 2)),
   "a key of one letter case in the other": (key) => bearer(swapLetterCase(key, 1)),

@@ -12,7 +12,7 @@ import { generateSecret } from "../../../evidence/secret.ts";
 import { type Receiver, ReceiverError } from "../../../receiver/receiver.ts";
 import type { Target } from "../../../target/target.ts";
 
-export const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+export const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /** The `=` signs at the end of a base64 key. Some decoders ignore characters that are added after these signs. */
 export const base64Padding = /=*$/;
@@ -202,7 +202,7 @@ export async function sendToEndpoints(
 }
 
 /** Percent-encodes the first character of an agent's id, which is needless but legal (RFC 3986, 6.2.2.2). */
-export const encodedFirst = (agent: string): string | null =>
+export const encodeFirstCharacter = (agent: string): string | null =>
   /^[A-Za-z0-9]/.test(agent)
     ? `%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}`
     : null;

@@ -19,7 +19,7 @@ import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess, outcomeOf } fro
 export const maxTimeoutMs = 60_000;
 export const timeoutStepMs = 5000;
 
-/** Keys with a higher concurrency limit are not tested. Filling all their slots would run agents too often. */
+/** Highest concurrency limit of a key for slot tests. Filling more slots would run agents too often. */
 const maxSlots = 4;
 
 export function keyForSlotTests(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
@@ -132,7 +132,7 @@ const defaultTimeoutSeconds = 30;
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
 /** Maximum time until an invoke times out, including a cold start or a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
-/** Longest reported execution time that still agrees with the default timeout. */
+/** Longest `execution_time` in a response 200 that still agrees with the default timeout. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 const responseTimeoutMs = maxDefaultMs + 5000;
@@ -192,7 +192,7 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/** Judges LIM-27: the default timeout is 30 seconds. Allows for delays by a queue or a gateway. */
+/** Judges LIM-27: the default timeout is 30 seconds. Unproven if a gateway may have sent the response. */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

@@ -15,17 +15,17 @@ interface ReadInterval {
 }
 
 /**
- * Minimum number of intervals between two usage reads in which usage grows as `Remaining` falls. With fewer, a mismatch
- * proves nothing, because some targets update usage late.
+ * Minimum number of intervals between two reads in which usage grows by as much as `Remaining` falls. With fewer, the
+ * two numbers may not count the same requests.
  */
 const minAgreeing = 2;
 /**
- * Minimum number of requests that must be counted, or missing, between two usage reads. A single one proves nothing,
- * because a target can count one request late.
+ * Minimum number of requests that usage counts, or misses, in an interval that proves something. A single one proves
+ * nothing, because a target can count one request late.
  */
 const minRequests = 2;
 
-/** Judges USE-7: the growth of `requests.used` is equal to the fall of `Remaining`. */
+/** Judges USE-7: `requests.used` grows as `Remaining` falls. If it grows by more, the two cannot be compared. */
 export function judgeUsageGrowth({ samples, all }: SamplesAndExchanges): Finding<never> {
   const intervals = intervalsOf("usage", { samples, all }).flatMap((each) => {
     const grown = growthBetween(each.before, each.after);

@@ -43,10 +43,7 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/**
- * Whether the document leaves the response to a list request undefined. Examples: a `limit` below 1, or a page past the
- * end.
- */
+/** Whether the document does not define the response: `page` or `limit` is below 1, or the page is past the end. */
 function isResponseOpen({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -91,7 +88,7 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
       members: ({ all }) => pageCases(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
-        // The document does not define the response to a page past the end of the list.
+        // An empty page after the first is past the end of the list. The document does not define its response.
         const isDefined = page !== null && (page.agents.length > 0 || (requestedPage(exchange).page ?? 1) === 1);
         return isDefined ? judge(page) : undefined;
       },
@@ -103,7 +100,7 @@ export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => judgeOk(first)),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // `true` leaves out the exchange. A target may require both parameters, so requests with only one are left out.
+    // `true` leaves out the exchange. A target may allow both parameters or none, and reject requests with only one.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

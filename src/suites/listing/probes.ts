@@ -14,13 +14,11 @@ export const pageLimit = 2;
 interface TwoPages {
   readonly first: Exchange;
   readonly second: Exchange;
-  /** Whether page 1 changed while the pages were read. Absent if the pages were read only once. */
+  /** Whether page 1 had other agents, or another order, when read again. Absent if the pages were read only once. */
   readonly isReordered?: boolean;
 }
 
-/**
- * Maximum number of times to read both pages again if an agent was on both. Concurrent probes can reorder the list.
- */
+/** Maximum number of times to read both pages again if an agent is on both. Concurrent probes can reorder the list. */
 const maxRereads = 3;
 
 export const secondPageListed = probe(
@@ -96,7 +94,7 @@ function identityOf(agent: unknown): string {
   return JSON.stringify(id ?? agent);
 }
 
-/** Returns the first page of the list, which the pre-flight discovery has read. */
+/** Sends nothing: returns the first page, which the pre-flight discovery has read. */
 export const firstPageListed = probe(
   "the first page of the agents is listed",
   { requests: 0, reads: true },

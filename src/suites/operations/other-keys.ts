@@ -20,11 +20,11 @@ import {
   startedId,
 } from "./probes.ts";
 
-// Tests operations started with keys other than the main key, e.g. restricted or expiring keys.
+// Tests operations started with other keys than the main key, e.g. keys for certain agents or expiring keys.
 
 const since = "1.2";
 
-/** Maximum number of keys to test: one of each kind, e.g. one expiring key. Each key costs at least one execution. */
+/** Maximum number of keys to test, one of each kind (e.g. one expiring key). Each key costs one or two executions. */
 const maxKinds = 3;
 
 interface Start {
@@ -57,7 +57,7 @@ const startedByOtherKeys = probe(
       const options = { json, unpaced: target.clock === null };
       started.push({ key, exchange: await client.as(key).send("POST", fillAgentId(path, agent), options) });
     }
-    // Waits until all operations have ended, so that the next probe does not count their executions.
+    // Polls each operation, so that its executions usually end before the next probe counts executions.
     for (const { key, exchange } of started) {
       const id = startedId(exchange);
       if (id !== null) await pollToEnd(client.as(key), id, time);
@@ -81,9 +81,7 @@ function startsOf(target: Target): Start[] {
   });
 }
 
-/**
- * Returns up to `maxKinds` keys of different kinds, without the main key. Keys restricted to certain agents come first.
- */
+/** Returns one key of each kind, at most `maxKinds`, without the main key. Keys for certain agents come first. */
 function keysOfOtherKinds(target: Target): TargetKey[] {
   const main = mainKey(target);
   const usable = Object.values(target.keys).filter((key) => key.key !== main?.key && mayStart(key));

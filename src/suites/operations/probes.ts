@@ -33,7 +33,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Waits before the first, second, … poll of an operation: `advanced` with a test clock, `real` without one. */
+/** Wait before each poll of an operation, from the first to the last: `advanced` with a test clock, `real` without. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -55,7 +55,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Submits one more batch, so that a second response can be judged.
+    // Submits a batch of one query, so that the checks of handles judge a second response to a batch.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -81,7 +81,7 @@ export const longBatchSubmitted = probeIfManyRequests(
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);
-    // Waits until the operation has ended, so that the next probe does not count its executions.
+    // Polls the operation, so that its executions usually end before the next probe counts executions.
     if (id !== null) await pollToEnd(client, id, time);
     return { submitted };
   },
@@ -132,7 +132,7 @@ export function handleOf(exchange: Exchange): OperationHandle {
   };
 }
 
-/** Returns the accepted values of `check_url`: with and without the path of the target's base URL. */
+/** Returns the accepted values of `check_url`: `/v1/operations/ID`, with or without the request's path before `/v1`. */
 function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [

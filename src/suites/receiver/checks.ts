@@ -36,7 +36,7 @@ function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentD
   return breach(expected, wrong.map(describe).join("; "), ...wrong.map(({ exchange }) => exchange));
 }
 
-/** Wraps a judge function. The result is unproven if the receiver refused even a plain, correctly signed delivery. */
+/** Wraps a judge function. The finding is unproven unless the receiver accepts plain, correctly signed deliveries. */
 const afterControl =
   <E, R>(judge: (evidence: E) => R) =>
   (evidence: E & { readonly control: SentDeliveries }) => {

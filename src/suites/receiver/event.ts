@@ -58,13 +58,13 @@ export const escapedJson = (event: object): string =>
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Writes JSON with unusual white space. A receiver that parses and writes the JSON again would change the text. */
+/** Writes JSON with unusual white space, to find receivers that check the signature of re-serialized JSON. */
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 
 /**
- * Writes JSON with its fields in reverse order and the number `1.50`. A receiver that parses and writes the JSON again
- * would change the text.
+ * Writes JSON with its fields in reverse order, and `execution_time` as `1.50`, to find receivers that check the
+ * signature of re-serialized JSON.
  */
 export const reversedJson = (event: DeliveryEvent): string =>
   JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
@@ -87,13 +87,11 @@ export const signatureHeader = (signature: string): Header => [headerNames.deliv
 export const wrongSignature = (signature: string): string =>
   signature.replaceAll(/./g, (digit) => ((Number.parseInt(digit, 16) + 8) % 16).toString(16));
 
-/** Returns a signature whose last digit is wrong, to find receivers that compare only the beginning. */
+/** Returns the signature with a wrong last digit, to find receivers that compare only the beginning. */
 export const nearlyRightSignature = (signature: string): string =>
   signature.slice(0, -1) + wrongSignature(signature.slice(-1));
 
-/**
- * Webhook secrets, some of which look like hexadecimal or base64. The HMAC key is always the secret's text in UTF-8.
- */
+/** Webhook secrets. Some look like hexadecimal or base64, but the HMAC key is always the secret's text in UTF-8. */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",
@@ -144,7 +142,7 @@ const pairsOf = <A, B>(
     Object.entries(others).map(([second, other]) => ({ name: `secret ${first}; ${second}`, one, other })),
   );
 
-/** Returns signatures of fixed texts, to test a receiver or client without a network. */
+/** Returns signatures of fixed deliveries and requests, to test a receiver or client without a network. */
 export const signatureVectors = () => ({
   format: "agent-hosting-conformance/signature-vectors/1",
   about:

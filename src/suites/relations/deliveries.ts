@@ -69,7 +69,7 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Compares all texts in two results, except timestamps, which can be written in two ways. */
+/** Compares the texts at the same paths of two results. Skips timestamps: a time can be written in two ways. */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -83,7 +83,7 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both `done` and `error` breaks SSE-5. It does not show how the execution ended.
+    // A stream with both `done` and `error`, or with neither, does not show how the execution ended.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response proves nothing: a gateway may send it although the execution completes.
@@ -124,7 +124,7 @@ const createdMsOf = (delivery: Delivery): number => instantMsOf(getPath(delivery
  */
 const lateByMs = (completed: Delivery, timeout: Delivery): number => createdMsOf(completed) - createdMsOf(timeout);
 
-/** Judges HOOK-43: a timed-out execution is not reported as completed. Ignores a 504, which a gateway may send. */
+/** Judges HOOK-43: no execution completes before, or when, it times out. Ignores a 504, which a gateway may send. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -148,8 +148,8 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
 }
 
 /**
- * Returns the longest legal `execution_time` of a stream, in ms. The time until the delivery counts, because the
- * server can notice the end of the stream late.
+ * Returns an upper bound of the duration of a stream, in ms. The time until the delivery counts, because the server can
+ * notice the end of the stream late.
  */
 const streamUntilDeliveryMs = ({ first, second, tookMs }: ReportedExecution): number =>
   Math.max(tookMs, first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs);
@@ -205,11 +205,11 @@ export const deliveryRelations = [
 ];
 
 /**
- * Bounds of the quotient of two `execution_time` values: the delivery's in milliseconds, and the `done` event's in
- * seconds. Exact times give 1000.
+ * A delivery's `execution_time` counts as milliseconds if it is 700 to 1400 times that of `done`, which is in seconds.
+ * Equal times give 1000.
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** If a delivery's `execution_time` can also be in seconds, only a quotient of 1000 ± 0.001 proves milliseconds. */
+/** If the stream may have taken that many seconds, only a quotient of 1000 ± 0.001 proves milliseconds. */
 const maxFactorError = 0.001;
 const clockSeconds = 0.05;
 

@@ -79,7 +79,7 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/** Matches deliveries to the requests that started their executions, by a UUID in the query or by request id. */
+/** `reportedExecutions(all)(arrived)` matches deliveries to requests, by a UUID in the query or else by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationMsBy(all);
@@ -93,7 +93,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/** Whether the run had no outage. After an outage, a restarted server may use request ids again. */
+/** Whether the run had no outage. After an outage, a restarted server may give out the same request ids again. */
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>

@@ -33,7 +33,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Creates a webhook for a slow agent. Runs late, so that the webhook gets no events of other probes. */
+/** Runs late: the webhook of the slow agent would otherwise get events of the probes that call this agent. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -105,13 +105,10 @@ export const sessionsAtOnce = probeIfManyRequests(
 );
 
 const pageCount = 3;
-/** A target is allowed to reject a `limit` above this value. */
+/** Highest `limit` to request. A target may reject a higher one. */
 const maxLimit = 20;
 
-/**
- * Maximum number of times to list the same pages. In the stage `exclusive`, only probes of other keys can reorder the
- * list meanwhile.
- */
+/** Maximum tries to list the same pages. In the stage `exclusive`, only probes of other keys can reorder the list. */
 const maxTries = 2;
 
 export const everyPageListed = probe(

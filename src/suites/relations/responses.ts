@@ -100,7 +100,7 @@ const usagePairs = (all: AllExchanges) =>
     ),
   );
 
-/** Usage reports of two months can have an equal `period`. Therefore reports this far apart are not compared. */
+/** Reports this far apart are not compared: two months can have an equal `period`, e.g. `monthly`. */
 const shortestMonthMs = 28 * dayMs;
 
 const usageGrows = relation("USE-10", allExchanges, {

@@ -42,10 +42,7 @@ import {
 import { addressCheck } from "./transport-security.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
-/**
- * Judges whether the target accepts an unusual invoke, e.g. with extra white space. The result is `unproven` if an
- * ordinary invoke fails, too.
- */
+/** Judges whether the target accepts one unusual spelling of an invoke. Unproven if a plain invoke fails, too. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -143,8 +140,8 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
 }
 
 /**
- * Endpoints whose response fields the interface document does not show. If a response uses the envelope
- * `{status, data}`, its `data.metadata` is judged.
+ * Endpoints whose response the document does not show. If such a response is an envelope with `data.result`, its
+ * `data.metadata` is judged.
  */
 const otherEndpoints = ["webhooks", "deliveries", "alerts", "keyUsage", "batch", "operations"] as const;
 

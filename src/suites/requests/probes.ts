@@ -13,7 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to valid but unusual invokes, e.g. with extra white space. */
+/** Responses to valid but unusual invokes. `together` has all `spellings`; `apart` one each, if `together` failed. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -50,7 +50,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Size of a body above the limits of common gateways. White space fills the body, because it costs no tokens. */
+/** Size of a body above the default limit of some servers (Express: 100 KiB). Its padding costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -86,7 +86,7 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // Sets `authorization` explicitly. Without this option, the harness would count the requests against the key.
+    // Sets `authorization`, because the harness does not count such requests against the limits of the key.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -21,7 +21,7 @@ local.addAddress("::1", "ipv6");
 local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
-/** Host names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`). */
+/** Names without a dot, and names that never resolve in public (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
 export function isLocalAddress(url: string): boolean {

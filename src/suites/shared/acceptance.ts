@@ -25,7 +25,7 @@ export type Accepts = (exchange: Exchange) => boolean;
 
 /**
  * Sends one request with all `features`. If the target rejects this request but accepts a plain one, sends each feature
- * alone.
+ * alone. A 401 or 429 is not a rejection.
  */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
@@ -83,7 +83,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether the target accepts all features in one request, if the target accepts each feature alone. */
+/** Judges whether the target accepts all features in one request. Unproven if the target rejects a feature alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,
@@ -114,10 +114,7 @@ interface ExpectedRejection {
   readonly isControlAccepted: boolean;
 }
 
-/**
- * Judges the rejection of an invalid request. Returns `unproven` if something else possibly caused the rejection, such
- * as a rate limit.
- */
+/** Judges the rejection of an invalid request. Unproven after a 429, or if the `control` was not accepted either. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -143,8 +140,8 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns `unproven` if the receiver's URL can explain why a request was rejected, otherwise `null`. Some targets
- * refuse loopback addresses.
+ * Returns `unproven` if the receiver's URL, e.g. a loopback address, may explain a rejection; otherwise `null`. If the
+ * target should reach the receiver (`isPromised`), the response must mention a URL.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

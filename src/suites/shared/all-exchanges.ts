@@ -35,7 +35,7 @@ export interface AllExchanges {
   readonly mayDeploy?: boolean;
   readonly endClockMs?: number;
   readonly canAdvance?: boolean;
-  /** Times at which outages ended; absent in older evidence. */
+  /** Times at which outages ended; absent in evidence of earlier versions. */
   readonly returnsMs?: readonly number[];
 }
 
@@ -108,7 +108,7 @@ const isDeclaredJson = ({ request }: Exchange): boolean =>
 /** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
-/** Whether every server can read the request body: no body, or short JSON in UTF-8. */
+/** Whether the request is declared as JSON, and every server can read its body: empty, or short text in UTF-8. */
 export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind === "text" && body.bytes <= maxBodyBytes));
@@ -155,7 +155,7 @@ export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exch
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
-/** Whether a response may be a router's 404 for an unknown path. After a success on the endpoint, the path is known. */
+/** Whether a response may be a router's 404 for an unknown path, rather than the endpoint's 404 for an unknown id. */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || statusOf(exchange) !== 404) return false;

@@ -69,7 +69,7 @@ export function bodyCases(
     }));
 }
 
-/** Returns the same object for the same response, because checks cache their results by object. */
+/** Memoized, so that the same response is always the same object: checks cache their results by object. */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -204,8 +204,8 @@ export const checkEverySuccess = (
   });
 
 /**
- * Whether `query` is missing or empty, or `temperature` or `max_tokens` is out of range. The document does not define
- * the response to these requests.
+ * Whether `query` is missing, empty or not a text, or `temperature` or `max_tokens` is out of range. INV-1 and SSE-1 do
+ * not require 200 for such a request.
  */
 export function mayBeRejectedAsInvalid({ request }: Exchange): boolean {
   const sent = sentJson(request);

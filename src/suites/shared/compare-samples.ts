@@ -30,8 +30,8 @@ export function fallBetween(from: Sample, to: Sample) {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // Requests that a token bucket can regain. Even the fastest legal bucket needs a minute to refill. The 1 allows for
-  // rounding.
+  // Requests that a token bucket can regain meanwhile. The fastest legal bucket needs a minute to refill. The 1 allows
+  // for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
@@ -59,7 +59,7 @@ export function sortAndMarkOverlaps(samples: readonly Sample[]) {
   });
 }
 
-/** Consecutive admitted requests of one key in one rate-limit window, none in parallel. All count against the limit. */
+/** Consecutive admitted requests of one key, none in parallel, counted in the same window or token bucket. */
 export type SerialRun = readonly Sample[];
 
 const maxGapSeconds = 1;

@@ -38,7 +38,7 @@ const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { tempe
 /** The probe sends this body twice. If the target caches responses, the second response can come from the cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
-/** Sends cheap requests for combinations of endpoint and status that the run has not observed yet. */
+/** Sends cheap requests, to observe combinations of endpoint and status that no other probe may have shown. */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },

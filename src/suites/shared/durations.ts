@@ -35,7 +35,7 @@ export function judgeDuration(
   );
 }
 
-/** Time within which the run records an advance of the target's test clock. */
+/** Maximum time until the run records an advance of the target's test clock. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -45,6 +45,7 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
+/** Returns a function that gives an upper bound of an exchange's duration, in ms of the target's clock. */
 export function maxDurationMsBy({
   exchanges,
   endClockMs = Infinity,
@@ -56,9 +57,7 @@ export function maxDurationMsBy({
   };
 }
 
-/**
- * A reported duration above `maxFactor` times the measured duration, plus `maxExtraSeconds`, is not in seconds.
- */
+/** A reported duration above `maxFactor` times the measured duration, plus `maxExtraSeconds`, is not in seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
@@ -76,7 +75,7 @@ const maxStreamExtraSeconds = 2;
 
 export const maxStreamSeconds = (tookMs: number): number => maxStreamExtraSeconds + (maxStreamFactor * tookMs) / 1000;
 
-/** Maximum ratio of a delivery's `execution_time` to the duration in the stream's `done` event. */
+/** Maximum ratio of a delivery's `execution_time` to that of `done`, unless the stream really took that long. */
 const maxDoneFactor = 100;
 
 export function streamTimeMismatch(
@@ -95,6 +94,7 @@ export function streamTimeMismatch(
   };
 }
 
+/** Returns the longest duration of the agent's calls sent by `untilMs`; `Infinity` if none, or if a batch was sent. */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;
   const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;

@@ -36,10 +36,7 @@ type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/**
- * Pauses before each attempt to open new streams. Several attempts are needed, because servers can notice a disconnect
- * late.
- */
+/** Pause before each attempt to open new streams. Several are needed: servers can notice a disconnect late. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time to wait for the network: for the server to get a disconnect, or for the harness to get a refusal. */
 const disconnectDelayMs = 50;
@@ -185,7 +182,7 @@ export const disconnectCheck = check(
   },
 );
 
-/** Time for the server to notice a disconnect after writing to the closed connection. */
+/** Time for the server to notice a disconnect after it has written to the closed connection. */
 const noticingMs = 2000;
 
 /** If a real pause between events reaches this value, the agent ignores the test clock. */

@@ -78,7 +78,7 @@ export function eventCases(
   });
 }
 
-/** Returns the same object for the same event, because checks cache their results by object. */
+/** Memoized, so that the same event is always the same object: checks cache their results by object. */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 export function describeSequence(exchange: Exchange): string {
@@ -104,7 +104,7 @@ export const textOf = (exchange: Exchange): string =>
 /** Whether the document defines every event name of the stream. SSE-2 judges unknown names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
-/** Whether the target, and not the harness, ended the stream. */
+/** Whether the target ended the stream, or the connection broke. `false` if the harness stopped reading. */
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 

@@ -54,7 +54,7 @@ export const streamed = probe(
   }),
 );
 
-/** Optional fields for a stream request. `max_tokens` is large enough for the whole answer. */
+/** Parts of a stream request whose acceptance is tested. `max_tokens` is large enough for the whole answer. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -107,7 +107,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Requests a slow stream with a token limit. If the stream is too short, repeats the request without the limit. */
+/** Requests a slow stream with a token limit. If the stream took less than `minBriefMs`, asks again without a limit. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },

@@ -131,8 +131,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Number of requests in `requests.used` that were sent before this run. These requests can leave a rolling window
-    // between the two usage reports.
+    // Requests in `requests.used` from before this run. They can leave a rolling window between the two reads.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");

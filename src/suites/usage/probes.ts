@@ -31,7 +31,7 @@ export interface UsageReads {
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Returns by how much the month's tokens grew between two reads, and the allowed growth. */
+/** Returns by how much `tokens.used` grew between two reads, and the allowed growth; `null` if a read has no count. */
 export function tokenGrowth({
   usage,
   later,
@@ -45,7 +45,7 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/** Measures again if usage grew too much, because an earlier request may have been counted late. */
+/** Measures once more if `tokens.used` grew too much: the target may have counted an earlier request late. */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
@@ -57,7 +57,7 @@ interface UsageRead {
   readonly quota: number | null;
 }
 
-/** Returns the usage response that the pre-flight discovery has read. */
+/** Sends nothing: returns the usage response that the pre-flight discovery has read. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },

@@ -17,8 +17,8 @@ export function neverIssuedKey(key: string): string {
 }
 
 /**
- * Replaces the last character of a key. Old and new character differ in the highest bit, because decoders can ignore
- * lower bits.
+ * Replaces the last character of a key. As hexadecimal or base64 digits, old and new character differ in the
+ * highest bit: decoders can ignore lower bits.
  */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
@@ -30,7 +30,7 @@ export function replaceLastCharacter(key: string): string {
 
 export const truncateKey = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
 
-/** Lengthens a key by `0a1b`. These characters are valid in base64 and in hexadecimal. */
+/** Lengthens a key by `0a1b`, before any `=`. These characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**

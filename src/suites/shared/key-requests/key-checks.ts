@@ -26,7 +26,7 @@ import { fixtureNeeds } from "../cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyRequest, KeyRequests } from "./send-requests.ts";
 
-/** The response that an invalid key must get. `code: null` allows every error code. */
+/** The response that an invalid or restricted key must get. `code: null` allows every error code. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -48,7 +48,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Without a test clock, requests with altered `Authorization` headers could exceed the limit per minute. */
+/** Without a test clock, a low limit per minute leaves no room to try these keys on every endpoint. */
 const needsClock = { reach: need("clock") };
 
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
@@ -115,7 +115,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // For an expired key, the error code is enough proof. No earlier success with a valid key is needed.
+  // For an expired key, the error code alone decides. No success with a valid key is needed.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";

@@ -18,8 +18,8 @@ export const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 export const base64Padding = /=*$/;
 
 /**
- * Returns a request body for a webhook that should get no deliveries. The webhook selects only `deployment.deleted`,
- * and the run never deletes the agent with the role `answering`.
+ * Opens an address at the receiver. Returns the request body for a webhook that should get no deliveries: it selects
+ * only `deployment.deleted`, and the run never deletes the agent with the role `answering`.
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
@@ -83,7 +83,7 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
   }
 }
 
-/** Returns the requests of the main key that an endpoint has accepted. */
+/** Returns the requests with the client's key that an endpoint has accepted. */
 export const successesOn = ({ client, recorder, target }: ProbeContext, endpoint: EndpointName): Exchange[] =>
   recorder
     .exchanges()
@@ -201,7 +201,7 @@ export async function sendToEndpoints(
   return requests;
 }
 
-/** Percent-encodes the first character of an agent's id, which is needless but legal (RFC 3986, 6.2.2.2). */
+/** Percent-encodes the first letter or digit of an agent's id. This is needless but legal (RFC 3986, 6.2.2.2). */
 export const encodeFirstCharacter = (agent: string): string | null =>
   /^[A-Za-z0-9]/.test(agent)
     ? `%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}`

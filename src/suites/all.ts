@@ -37,7 +37,7 @@ import {
   failingInvoked,
 } from "./invoke/probes.ts";
 import { keyUsageRead, oneAgentKeyTried, webhookCreated } from "./keys/probes.ts";
-import { allowanceWatched, twoKeys } from "./limits/counting.ts";
+import { allowanceWatched, twoKeysUsed } from "./limits/counting.ts";
 import { minuteExhausted } from "./limits/minute-probe.ts";
 import { slotsHeld } from "./limits/slot-probes.ts";
 import { firstPageListed, listedByDefault, listedOutOfRange, secondPageListed } from "./listing/probes.ts";
@@ -132,7 +132,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "HDR-7": healthProbes,
   "HDR-9": [minuteExhausted, slotsHeld],
   "HDR-11": [unknownPathRequested],
-  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted, resumedAndLongStreams],
+  "HDR-12": [allowanceWatched, usageGrown, twoKeysUsed, minuteExhausted, resumedAndLongStreams],
   "HDR-15": [...slowProbes, minuteExhausted],
   "HDR-18": [minuteExhausted],
   "LIM-6": [streamed],

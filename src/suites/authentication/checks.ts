@@ -8,7 +8,7 @@ import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
-import { indirectUseChecks } from "../keys/indirect-use.ts";
+import { cachedResponseChecks } from "../keys/indirect-use.ts";
 import { sameEndCheck, unusualKeysCheck } from "./unusual-keys.ts";
 import { startChecksOfAuthentication } from "../keys/operation-start.ts";
 import { spellingChecksOfAuthentication } from "../keys/path-spellings.ts";
@@ -262,7 +262,7 @@ export const authentication = suite("Authentication", [
     if (hasStatus(allWrong, 404)) return follows("agent-first");
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
-  ...indirectUseChecks,
+  ...cachedResponseChecks,
   sameEndCheck,
   ...startChecksOfAuthentication,
   ...spellingChecksOfAuthentication,

@@ -6,7 +6,7 @@ import { breach, holds, observed, type Observation, unproven } from "../../run/j
 import { exchangeOn } from "../shared/key-requests/send-requests.ts";
 import { checkEverySuccess } from "../shared/cases.ts";
 import { outlivedKeyChecks } from "../coverage/checks.ts";
-import { keyUsageLedger } from "../limits/ledger-checks.ts";
+import { keyUsageLedgerCheck } from "../limits/ledger-checks.ts";
 import { checkKeys, judgeOnCheckingEndpoints, keyKindsOf } from "../shared/key-requests/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
@@ -24,7 +24,7 @@ import { narrowRestrictionChecks } from "./narrow-restrictions.ts";
 import { startChecksOfKeys } from "./operation-start.ts";
 import { shapeChecks } from "./other-shapes.ts";
 import { spellingChecksOfKeys } from "./path-spellings.ts";
-import { signedUseChecks } from "./signed-use.ts";
+import { signedRestrictedKeyChecks } from "./signed-use.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,
@@ -182,7 +182,7 @@ export const keys = suite("Keys", [
   ...startChecksOfKeys,
   ...spellingChecksOfKeys,
   ...shapeChecks,
-  ...signedUseChecks,
+  ...signedRestrictedKeyChecks,
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(read, 200) ? holds() : breach("200", outcomeOf(read), read);
@@ -195,7 +195,7 @@ export const keys = suite("Keys", [
         )
       : unproven(`key usage is not JSON (${outcomeOf(read)})`),
   ),
-  keyUsageLedger,
+  keyUsageLedgerCheck,
   observe("KEY-11", keyUsageRead, ({ read }) => {
     if (!isSuccess(read)) return unproven(`there is no key usage (${outcomeOf(read)})`);
     const names = namesIn(read).filter((name) => recordFields.test(name));

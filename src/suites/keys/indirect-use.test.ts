@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
-import { indirectKeyChecks, indirectUseChecks } from "./indirect-use.ts";
+import { indirectKeyChecks, cachedResponseChecks } from "./indirect-use.ts";
 
-const suite = { title: "Keys", checks: [...indirectUseChecks, ...indirectKeyChecks] };
+const suite = { title: "Keys", checks: [...cachedResponseChecks, ...indirectKeyChecks] };
 const kindOf = (id: string, evidence: unknown): string => judgeBy(suite, id, evidence).kind;
 
 const ok = exchange({ method: "GET", json: {} });

@@ -176,7 +176,7 @@ const otherAddressKeySigned = probe(
   async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),
 );
 
-export const indirectUseChecks: readonly Check[] = [
+export const cachedResponseChecks: readonly Check[] = [
   check(
     "AUTH-4",
     { cached: keysTriedAfterGoodCalls, ordinary: expiredKeySent },

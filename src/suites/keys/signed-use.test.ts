@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
-import { signedUseChecks } from "./signed-use.ts";
+import { signedRestrictedKeyChecks } from "./signed-use.ts";
 
-const suite = { title: "Keys", checks: signedUseChecks };
+const suite = { title: "Keys", checks: signedRestrictedKeyChecks };
 const ok = exchange({ json: { result: {} } });
 const refused = (status: number): Exchange => exchange({ status, json: { error: { code: "NO", message: "No." } } });
 

@@ -62,7 +62,7 @@ export const expiredKeySignedCheck: Check = check(
   options,
 );
 
-export const signedUseChecks: readonly Check[] = [
+export const signedRestrictedKeyChecks: readonly Check[] = [
   check(
     "KEY-5",
     { signing: restrictedKeysSigned, tried: readOnlyKeyTried },

@@ -24,7 +24,7 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
  * Whether a response can refuse a request because the month's tokens are used up. The document states no status for
  * this case (LIM-20), so 402, 403 and 429 all count.
  */
-export const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
+export const mayRefuseForTokens = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 export interface BatchBeyondQuota {
   readonly before: Exchange;
@@ -58,7 +58,7 @@ export async function submitBatchBeyond(
   const { client, given, target, time } = context;
   const path = target.paths[start];
   if (path === null) return null;
-  if (refusal === null || !isRefusal(refusal)) return undefined;
+  if (refusal === null || !mayRefuseForTokens(refusal)) return undefined;
   if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
   else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
@@ -103,8 +103,9 @@ export function judgeBatchBeyondQuota(
   if (batched === null) return inapplicable(`the path of this ${what} is not known`);
   if (batched === undefined) return unproven(`no ${what} followed an invoke that was refused for its tokens (LIM-19)`);
   const { before, submitted, after, completed, control } = batched;
-  if (!isRefusal(control)) return unproven(`an invoke after the ${what} was not refused (${outcomeOf(control)})`);
-  if (isRefusal(submitted)) return holds();
+  if (!mayRefuseForTokens(control))
+    return unproven(`an invoke after the ${what} was not refused (${outcomeOf(control)})`);
+  if (mayRefuseForTokens(submitted)) return holds();
   if (!isSuccess(submitted)) return unproven(`the ${what} was neither accepted nor refused (${outcomeOf(submitted)})`);
   const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
   if (first === null || last === null) return unproven(`usage does not show the tokens that the ${what} used (USE-4)`);

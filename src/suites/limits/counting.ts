@@ -116,7 +116,7 @@ async function repeatTimes<T>(count: number, each: (index: number) => Promise<T>
 const otherCharacter = (last: string | undefined, index: number): string =>
   ["x", "y", "z", "w"].filter((each) => each !== last)[index] ?? "q";
 
-export const twoKeys = probe(
+export const twoKeysUsed = probe(
   "a key is used between two requests of another",
   { needs: ["agents.answering", "keys.second"], requests: 3, stage: "exclusive" },
   async ({ client, given, target, time, recorder }) => {
@@ -172,7 +172,7 @@ function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exc
 }
 
 export const countingChecks: readonly Check[] = [
-  check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
+  check("LIM-9", twoKeysUsed, ({ before, between, after, lost }) => {
     const missing = unprovenUnlessAdmitted(before, ...between, after) ?? remainingUnreliable(...between);
     if (missing !== null) return missing;
     const fall = fallBetween(sampleOf(before), sampleOf(after));

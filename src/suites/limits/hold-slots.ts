@@ -115,7 +115,7 @@ export async function invokeWithRetries(
 }
 
 /** Invokes an agent. After a 429, tries again a minute later, to rule out the rate limit as the cause. */
-export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
+export async function invokeAndRetryAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;
   return (await waitIfAllowed(time, 61_000, "an exhausted rate must be ruled out"))

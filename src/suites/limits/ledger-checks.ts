@@ -232,13 +232,13 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-export const remainingLedger: Check = check(
+export const remainingLedgerCheck: Check = check(
   "HDR-12",
   samplesAndExchanges,
   (given) => judgeCosts(given, (kind) => !isStream(kind) && !mustBeFree(kind)),
   options,
 );
 
-export const keyUsageLedger: Check = observe("KEY-10", samplesAndExchanges, observeKeyUsage, options);
+export const keyUsageLedgerCheck: Check = observe("KEY-10", samplesAndExchanges, observeKeyUsage, options);
 
-export const usageLedger: Check = check("USE-7", samplesAndExchanges, judgeUsageGrowth, options);
+export const usageLedgerCheck: Check = check("USE-7", samplesAndExchanges, judgeUsageGrowth, options);

@@ -9,7 +9,7 @@ import { probe } from "../../run/probe.ts";
 import { codeOf, isSuccess, outcomeOf } from "../shared/response.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
 import { type QuotaExhausted, quotaExhausted, refusalIn } from "./quota.ts";
-import { isRefusal, tokensIn } from "./beyond-quota.ts";
+import { mayRefuseForTokens, tokensIn } from "./beyond-quota.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
 const since = "1.2";
@@ -48,10 +48,10 @@ const monthTurned = probe(
     });
     await time.passTime(useExpiryMs, "only the tokens must be spent");
     const before = await use();
-    if (!isRefusal(before.invoked)) return { before, after: null };
+    if (!mayRefuseForTokens(before.invoked)) return { before, after: null };
     await time.passTime(monthOverMs, "the month must end");
     const after = await use();
-    if (!isRefusal(after.invoked)) return { before, after };
+    if (!mayRefuseForTokens(after.invoked)) return { before, after };
     await time.sleepReal(Math.max(jobMs, time.settleMs));
     await time.passTime(dayMs, "the tokens of the new month must arrive");
     return { before, after: await use() };
@@ -89,7 +89,7 @@ function judgeNextMonth({ spent, turned: { before, after } }: EvidenceOf<typeof 
   const used = tokensIn(before.usage, "used") ?? 0;
   if (!spent.turns.some(({ exchange }) => isSuccess(exchange)) && used < (spent.quota ?? Infinity))
     return unproven("nothing shows that the key was refused for its tokens");
-  if (!isSuccess(usage) || !isRefusal(invoked) || !isSameRefusal(before.invoked, invoked))
+  if (!isSuccess(usage) || !mayRefuseForTokens(invoked) || !isSameRefusal(before.invoked, invoked))
     return unproven(
       `in the next month, the key is refused otherwise than before (${outcomeOf(usage)}, ${outcomeOf(invoked)})`,
     );

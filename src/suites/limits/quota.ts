@@ -13,7 +13,7 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from 
 import { eventsOf } from "../stream/events.ts";
 import {
   type BatchBeyondQuota,
-  isRefusal,
+  mayRefuseForTokens,
   judgeBatchBeyondQuota,
   submitBatchBeyond,
   tokensIn,
@@ -120,7 +120,7 @@ const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boole
 
 export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
-  if (last === undefined || !isRefusal(last.exchange)) return null;
+  if (last === undefined || !mayRefuseForTokens(last.exchange)) return null;
   const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;
   return wasQuotaReached(last, quota) || hasAllowance ? last.exchange : null;
 }
@@ -165,9 +165,9 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
     return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
   const { streams, control } = streamed;
   const last = streams.at(-1);
-  if (last === undefined || !isRefusal(control))
+  if (last === undefined || !mayRefuseForTokens(control))
     return unproven(`an invoke after the streams was not refused (${outcomeOf(control)})`);
-  if (isRefusal(last.exchange)) return holds();
+  if (mayRefuseForTokens(last.exchange)) return holds();
   if (wasQuotaReached(last, quota) && hasSpentTokens(last.exchange))
     return breach(
       `no stream succeeds once ${quota} tokens of the month are used, as no invoke does`,

@@ -12,7 +12,7 @@ import { ensureAllowance, helloBody, unpaced, waitIfAllowed } from "./exhaust.ts
 import {
   agentsFollowClock,
   holdAllSlots,
-  invokeAfterMinute,
+  invokeAndRetryAfterMinute,
   invokeWithRetries,
   maxSlowMs,
   requestsAndWait,
@@ -190,7 +190,7 @@ export const failuresBeyondSlots = tierProbe(
     const between = await invokeWithRetries(own, agent);
     await ensureTries();
     const failed = await repeatUntilRefused(before, tries, () => invokeWithRetries(own, given["agents.failing"]));
-    const after = await invokeAfterMinute(own, agent, time);
+    const after = await invokeAndRetryAfterMinute(own, agent, time);
     return { concurrent: limits.concurrent, before, refusedInput, between, failed, after };
   },
 );

@@ -13,7 +13,7 @@ import { briefParameters, minBriefMs } from "../stream/probes.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 import {
   holdAllSlots,
-  invokeAfterMinute,
+  invokeAndRetryAfterMinute,
   invokeWithRetries,
   maxSlowMs,
   requestsAndWait,
@@ -45,7 +45,7 @@ export const failedStreamsBeyondSlots = tierProbe(
     const failed = await repeatUntilRefused(before, tries, () =>
       own.stream(given["agents.failingInStream"], helloBody, unpaced),
     );
-    return { before, failed, after: await invokeAfterMinute(own, agent, time) };
+    return { before, failed, after: await invokeAndRetryAfterMinute(own, agent, time) };
   },
 );
 
@@ -75,7 +75,7 @@ export const streamsHeld = tierProbe(
       ({ extras }) => extras.some(isSuccess),
       context,
     );
-    const after = await invokeAfterMinute(own, given["agents.answering"], time);
+    const after = await invokeAndRetryAfterMinute(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },
 );

@@ -9,7 +9,7 @@ import { breach, type Finding, holds, inapplicable, observed, unproven } from ".
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { batchTokensCheck } from "../operations/checks.ts";
-import { usageLedger } from "../limits/ledger-checks.ts";
+import { usageLedgerCheck } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases, checkEverySuccess, checkFields, fieldMatrix, judgeOk, emptyMatrix } from "../shared/cases.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -138,7 +138,7 @@ export const usage = suite("Read usage", [
     const expected = `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`;
     return breach(expected, describeGrowth(grown), report, later);
   }),
-  usageLedger,
+  usageLedgerCheck,
   check("USE-8", usageGrown, judgeTokens),
   check("USE-8", streamAccounted, judgeTokens, { as: "stream" }),
   check(

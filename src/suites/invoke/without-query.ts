@@ -51,9 +51,7 @@ interface LegalCall {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /**
-   * Names of the optional fields in the request. A parameter that the document does not define appears as `unknown`.
-   */
+  /** `session_id`, if sent, and the names of the parameters. A parameter not in the document appears as `unknown`. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -106,7 +104,8 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => callsWithoutQuery(all, "invoke"),
     judge: (exchange) => {
-      // Judges only a success, 400 or 422. Another error, such as a 429, says nothing about the absent `query`.
+      // Judges only a success, a 422, or a 400 with an error code. Another error, such as a 429, says nothing about the
+      // absent `query`.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

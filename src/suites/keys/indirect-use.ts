@@ -63,7 +63,7 @@ const keysTriedAfterGoodCalls = probe(
       sender: createRequestSender(user, fixtures, context),
     }));
     const requests: CachedRequest[] = [];
-    // Health requests do not count against limits. Therefore even a main key with a low limit can send them.
+    // With a low limit, requests only health, which limits do not count, and only if there is an expired key.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);

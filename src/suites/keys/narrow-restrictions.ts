@@ -49,7 +49,7 @@ const readOnlyKeyAfterHealth = probe(
   },
 );
 
-/** Finds the agent outside `allowed` whose id shares the longest prefix with an allowed id. */
+/** Finds the agent outside `allowed` whose id shares the longest prefix with an allowed id; `null` if none does. */
 export function closestAgent(ids: readonly string[], allowed: readonly string[]): string | null {
   const shared = (id: string) => Math.max(...allowed.map((each) => commonLength(id, each)));
   const others = ids.filter((id) => !allowed.includes(id) && shared(id) > 0);
@@ -82,8 +82,8 @@ const closestAgentTried = probe(
 const noFixtures = { agent: null, webhook: null, webhookId: null, operationId: null, batchPath: null } as const;
 
 /**
- * Returns the endpoints to request for an agent. Leaves out invoke for slow and `webhooked` agents: a wrongly accepted
- * invoke would delay the run or cause deliveries.
+ * Returns `health`, and `invoke` unless the agent is slow or has the role `webhooked`. A wrongly accepted invoke would
+ * then delay the run or cause deliveries.
  */
 function agentEndpoints({ target: { agents } }: ProbeContext, agent: string): readonly ("health" | "invoke")[] {
   const avoided = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault, agents.webhooked];

@@ -11,8 +11,7 @@ import { encodeFirstCharacter, exchangeOn } from "../shared/key-requests/send-re
 import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
-// This file tests whether a server accepts a forbidden key because the path is spelled unusually, e.g. with two
-// slashes.
+// This file tests whether a server accepts a forbidden key if the path is spelled unusually, e.g. with two slashes.
 
 const since = "1.2";
 

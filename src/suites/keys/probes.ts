@@ -26,9 +26,9 @@ export const keyUsageRead = probe(
   async ({ client }) => ({ read: await client.send("GET", "/keys/usage") }),
 );
 
-/** Prefix of a key, such as `ro_`. The prefix shows the kind of the key and contains no secret characters. */
 export interface KeyPrefix {
   readonly name: string;
+  /** Two letters and an underscore, such as `ro_`, which are no secret; `null` if the key starts otherwise. */
   readonly prefix: string | null;
 }
 
@@ -40,10 +40,7 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/**
- * Uses the temporary key before it expires. Without this use, a later rejection could mean that the key was never
- * valid.
- */
+/** Uses the temporary key before its expiry. Otherwise, a later rejection could mean that it was never valid. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -59,8 +56,8 @@ export const temporaryKeyUsed = probe(
 );
 
 /**
- * Extra wait after the assumed expiry of the temporary key. The real expiry can be later, e.g. because the server's
- * clock is slow.
+ * Margin before and after the assumed expiry of the temporary key. The real expiry can differ, e.g. because the
+ * server's clock is slow.
  */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
@@ -99,7 +96,10 @@ async function requestAfterExpiry(
  */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/** Uses the temporary key halfway to its expiry, to find servers that extend a key's life with each use. */
+/**
+ * Uses the temporary key halfway to its expiry, to find servers that extend a key's life with each use. Does nothing if
+ * the life is nearly over.
+ */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
@@ -151,7 +151,7 @@ export const webhookCreated = probe(
   },
   async (context) => {
     const { client, given, target } = context;
-    // If the main key's limit is low, takes the webhook that an earlier probe created, to save a request.
+    // If the main key's limit is low, takes a webhook that an earlier probe created, if any, to save a request.
     const before = hasFewRequests(target) ? firstSuccessOn(context, "webhooks") : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -178,8 +178,8 @@ export const readOnlyKeyTried = probe(
 interface AgentsTried {
   readonly own: Exchange;
   /**
-   * Requests for another agent, which the restricted key may not use. `control` invokes this agent with the main key.
-   * `null` if no suitable agent is known.
+   * Requests of the restricted key for an agent that it must not use. `control` is an invoke of that agent with the
+   * main key. `null` if no suitable agent is known.
    */
   readonly other: (KeyRequests & { readonly control: Exchange }) | null;
 }
@@ -207,6 +207,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
+/** Returns an agent outside `allowed` that has no role such as `slow` or `failing`; `undefined` if none is known. */
 export function otherAgent(
   { target: { agents }, discovery }: ProbeContext,
   allowed: readonly string[],
@@ -238,7 +239,8 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
     const requests = [...first, ...again];
-    // A server must not trust `X-Forwarded-For` from an unknown client: any client can send the header.
+    // Sent only if the server accepted no request with the key. A server must not trust `X-Forwarded-For`, because any
+    // client can send it.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", allowedAddress]] });

@@ -21,8 +21,8 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
 }
 
 /**
- * Whether a response can refuse a request because the month's tokens are used up. The document states no status for
- * this case (LIM-20), so 402, 403 and 429 all count.
+ * Whether a response may mean that the month's tokens are used up. The document states no status for this case
+ * (LIM-20), so 402, 403 and 429 all count.
  */
 export const mayRefuseForTokens = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
@@ -35,8 +35,8 @@ export interface BatchBeyondQuota {
 }
 
 /**
- * Number of requests that `submitBatchBeyond` sends: two `GET /usage`, one batch, one `GET /operations/{id}` and one
- * invoke.
+ * Requests of `submitBatchBeyond` if the first poll finds the end: two `GET /usage`, one batch, one
+ * `GET /operations/{id}` and one invoke. Without a test clock, it polls up to three times more.
  */
 const requestsAroundBatch = 5;
 
@@ -46,9 +46,8 @@ const starts = {
 } as const;
 
 /**
- * Starts a batch or an operation after an invoke was refused for used-up tokens, and polls until its end. Returns
- * `null` if the target file has no path for `start`, and `undefined` if no invoke was refused or too few requests are
- * left.
+ * Starts a batch or an operation after an invoke was refused for used-up tokens, and polls it. Returns `null` if the
+ * target has no path for `start`, and `undefined` if no invoke was refused or too few requests are left.
  */
 export async function submitBatchBeyond(
   context: ProbeContext<"keys.nearQuota" | "agents.answering">,

@@ -19,8 +19,8 @@ const repeatCount = 3;
 /** Request kinds, as endpoint and status, that `costsMeasured` skips. Other probes already repeat such requests. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of request kinds to measure, such as `invoke 404`. Fewer without a test clock (`real`), because
- * requests can then cost waiting time.
+ * Maximum number of request kinds to measure, such as `invoke 404`. Fewer without a test clock (`real`): the key may
+ * then have to wait for its limit.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length of a request body that the probe sends again, in characters. */
@@ -32,8 +32,8 @@ const maxKindsOf = (target: Target): number => {
 };
 
 /**
- * Repeats requests that change nothing: GETs and rejected POSTs. Learns from `Remaining` whether they count toward the
- * limit. Chooses at most one request for each combination of endpoint and status.
+ * Repeats recorded requests that change nothing: GETs with 200 or 404, and POSTs with 400 or 404. Takes one for each
+ * endpoint and status. Checks then compute from `Remaining` what such a request costs.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -96,10 +96,7 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Smallest limit per minute of a key to measure. The probe would use up too much of a smaller limit. */
 const minPerMinute = 20;
-/**
- * Number of GET requests before and after the health requests. The GET requests show how much one GET lowers
- * `Remaining`.
- */
+/** Number of GET requests before and after the health requests. They show how much one GET lowers `Remaining`. */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
@@ -125,7 +122,7 @@ function keysToMeasure(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/** Sends health requests between GET requests, to learn from `Remaining` whether health requests count. */
+/** Sends health requests between GET requests, with up to `maxKeys` other keys. `Remaining` shows whether they count. */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -164,10 +161,11 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   return true;
 }
 
-/** Watches for requests that lower `Remaining` too far, and repeats them. */
+/** Finds requests that lower `Remaining` too far, and repeats them. */
 interface CostWatcher {
+  /** Compares an exchange with the previous one of its key. `again` repeats the request. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats requests that cost too much, because another client may have caused a single high cost. */
+  /** Repeats some requests that cost too much, because another client may have caused a single high cost. */
   readonly repeatSuspects: () => Promise<void>;
 }
 

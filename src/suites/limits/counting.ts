@@ -29,6 +29,7 @@ export interface AllowanceWatched {
   /** Requests with the valid key in an unusual spelling: the scheme in lower case, or two spaces before the key. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
+  /** A health request some seconds after the other requests; `null` if the run does not allow the wait. */
   readonly later: Exchange | null;
   /** Requests without a response. The server may or may not have counted them. */
   readonly lost: readonly Exchange[];
@@ -57,8 +58,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // Leaves out this stream if the target rejects its `chunk_size`. The loop below sends streams without
-      // `chunk_size` instead.
+      // If the target rejects `chunk_size`, begins again with a new `before`. The loop below then sends streams without
+      // `chunk_size`.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }

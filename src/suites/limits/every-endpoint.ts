@@ -37,8 +37,8 @@ const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
 /**
- * A correct server can admit requests between refusals by chance. A breach needs admissions that are less probable than
- * this.
+ * A correct rolling limiter can admit requests between refusals by chance. For a breach, the probability of all these
+ * admissions must be below this.
  */
 const maxChance = 1e-4;
 

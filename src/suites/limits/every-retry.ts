@@ -6,7 +6,7 @@ import { type AllSamples, allSamples, type KeySamples } from "../headers/probes.
 import { elapsedSeconds, mayOthersCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Tolerance for a `retry_after` that is rounded to seconds. The server's clock can also differ from the harness's. */
+/** Tolerance for rounding: servers may round `retry_after`, and the end of the window, to whole seconds. */
 const slackSeconds = 2;
 
 /** Whether a rate limit refused the request, not the concurrency limit or the month's tokens. */

@@ -29,13 +29,12 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/**
- * Result of {@link sendUntilRefused}. `end` is `failing` if several responses in a row were neither successful nor 429.
- */
+/** Result of {@link sendUntilRefused}. `end` is `failing` if several requests in a row got no success and no 429. */
 export interface BurstResult {
   readonly admitted: number;
   /** Number of requests that got neither a success nor a 429. The limiter possibly counted these requests. */
   readonly failed: number;
+  /** Number of admitted requests that were invokes, not GET requests. */
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }
@@ -43,9 +42,9 @@ export interface BurstResult {
 export interface ExhaustOptions {
   readonly max: number;
   readonly expected: number;
-  /** Number of requests that the run sent earlier in the window; they count towards `expected`. */
+  /** Number of requests that the run sent earlier in the window. The invokes at the end begin that much earlier. */
   readonly alreadySent?: number;
-  /** After this many admitted requests, the probe does not retry a refusal with `Remaining: 0`. Default: `expected`. */
+  /** After this many admissions, the probe does not retry a 429 that reports a used-up limit. Default: `expected`. */
   readonly trustedFrom?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
@@ -58,8 +57,8 @@ const maxFailures = 4;
 const minInvoked = 3;
 
 /**
- * Sends requests until one is refused, several in a row fail, or `max` are sent. Prefers GET requests, which run no
- * agent, if the limit counts them.
+ * Sends requests until one is refused, several in a row fail, or `max` are sent. If the limit counts GET requests,
+ * sends them instead of invokes until the limit is nearly reached: they run no agent.
  */
 export async function sendUntilRefused(
   sender: KeySender,
@@ -109,7 +108,7 @@ export interface ExhaustResult extends BurstResult {
 
 /**
  * Like {@link exhaustAllowance}, but pauses after `pauseAfter` admissions, so that the server frees all concurrency
- * slots.
+ * slots. `null`: no pause.
  */
 export async function exhaustWithPause(
   sender: KeySender,
@@ -137,8 +136,8 @@ export async function exhaustWithPause(
 }
 
 /**
- * Like {@link sendUntilRefused}, but retries a request that is refused before `expected` admissions. Continues if the
- * retry is admitted.
+ * Like {@link sendUntilRefused}, but invokes again after a refusal that comes before `expected` admissions. Continues
+ * if such an invoke is admitted.
  */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;

@@ -17,10 +17,11 @@ import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Maximum number of concurrency slots to test. More slots would take too many requests. */
+/** Largest number of slots that the tries exceed. To exceed more slots would take too many requests. */
 const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
+/** Returns two options of a probe: its requests, and the wait for a new minute if one minute admits too few of them. */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
@@ -45,7 +46,10 @@ export async function repeatUntilRefused(
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
-/** Occupies all concurrency slots of a key. If the target refuses a request, tries again after a pause. */
+/**
+ * Calls `hold`, which occupies all concurrency slots of a key. Calls it again after a pause if the target refuses a
+ * request, and with longer pauses if the test clock advanced faster than the connection.
+ */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
@@ -69,24 +73,21 @@ export async function holdAllSlots<T>(
   return hold(tripMs);
 }
 
-/**
- * Recorders of the runs in which the target refused requests despite all retries. `holdAllSlots` no longer retries in
- * these runs.
- */
+/** Recorders of runs in which the target refused requests despite all retries. `holdAllSlots` then retries no more. */
 const runsLackingSlots = new WeakSet<Recorder>();
 /** Recorders of the runs that have a slow connection. In these runs, `holdAllSlots` makes longer pauses. */
 const slowRuns = new WeakSet<Recorder>();
 
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Usual pause after each advance of the test clock, so that responses in transit arrive. */
+/** Usual pause before each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
 /** Estimated round trip above which `holdAllSlots` tries again with longer pauses. */
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 /**
- * Number of first round trips to ignore, because a cold server answers slowly. If few round trips were measured, none
- * is ignored.
+ * Number of first round trips to ignore, because a cold server answers slowly. None is ignored if at most twice as many
+ * were measured.
  */
 const coldTrips = 20;
 

@@ -117,8 +117,8 @@ async function exhaustHourOfTier(
 const marginMs = 2 * minuteMs;
 
 /**
- * Waits past the next full hour of the clock, such as 14:00, if less than `neededMs + marginMs` is left until then.
- * Fixed windows can end at full hours.
+ * Advances the test clock past the next full hour, such as 14:00, if less than `neededMs + marginMs` is left until
+ * then. Fixed windows can end at full hours. Does nothing without a test clock.
  */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
@@ -139,9 +139,7 @@ interface HourOptions {
    * minute.
    */
   readonly before: number;
-  /**
-   * Number of requests that an earlier attempt admitted. This attempt pauses after the same number; `null`: no pause.
-   */
+  /** Number of admissions in an earlier attempt. This attempt pauses after the same number; `null`: no pause. */
   readonly admittedBefore: number | null;
   /**
    * Whether to send one invoke after the hour's and the minute's limits are both reached. The response tests

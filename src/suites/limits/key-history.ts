@@ -48,13 +48,11 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
    * `countedRead`.
    */
   readonly readsCount?: boolean;
+  /** Ids of GET requests that counted, as `Remaining` showed, although their kind may not count in general. */
   readonly countedReadIds?: readonly string[];
-  /**
-   * Earlier requests that ended shortly before the first of `samples`. A slow server can still hold their concurrency
-   * slots.
-   */
+  /** Requests sent before `samples` that ended shortly before them or later. They may still hold concurrency slots. */
   readonly stragglers: readonly Sample[];
-  /** Requests that may or may not count for this key, such as those with an unusual spelling of the key. */
+  /** Requests that may count for this key: with a similar key, or of probes newer than the requirement set. */
   readonly lookalikes: readonly Sample[];
 }
 
@@ -183,6 +181,7 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
   return statusOf(usage) === 200 ? "usage" : "list";
 }
 
+/** Like {@link countedReadOf}. If the headers show nothing, returns `usage` if usage reports count each GET request. */
 export function burstReadOf({
   discovery,
   recorder,

@@ -41,10 +41,10 @@ const maxControlDistanceMs = 15_000;
 /** Maximum duration of a measurement. A longer measurement may include requests of another client with the same key. */
 const maxMeasurementMs = 3000;
 /**
- * Minimum duration of a control request, as a share of the suspected request's duration. For example, 70 ms if the
- * suspected request took 100 ms.
+ * Minimum duration of a control request, as a share of the suspected request's duration. In less time, a rolling window
+ * gives back less capacity.
  */
-const minControlSpan = 0.7;
+const minControlDurationShare = 0.7;
 /**
  * Requests that leave a rolling window can make costs look too low. The harness rules out this cause if its probability
  * is at most `maxChance`.
@@ -181,7 +181,7 @@ const usualAdmissible = memoizeByObject((measured: readonly MeasuredCost[]): Rea
 const sharesWindow = (control: MeasuredCost, suspect: MeasuredCost): boolean =>
   isSameWindow(control.from, suspect.from) &&
   control.from.sentClockMs === suspect.from.sentClockMs &&
-  timePerRequestMs(control) >= minControlSpan * timePerRequestMs(suspect);
+  timePerRequestMs(control) >= minControlDurationShare * timePerRequestMs(suspect);
 
 const timePerRequestMs = ({ from, to, count }: MeasuredCost): number => (to.headMs - from.sentMs) / count;
 

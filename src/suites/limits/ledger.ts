@@ -26,6 +26,7 @@ interface LedgerEntry {
   readonly sample: Sample;
   /** Groups of the request, e.g. `invoke 2xx of the agent demo`. A check compares the costs within each group. */
   readonly groups: readonly string[];
+  /** Like `groups`, but by the values of parameters, such as `page` 2. */
   readonly valueGroups: readonly string[];
 }
 
@@ -77,7 +78,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Drops the samples after the key's last 2xx if the key then gets 401. Limits do not apply to a rejected key. */
+/** Drops the samples after the key's last 2xx if the key then gets 401: limits do not apply. No 2xx: drops all. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
@@ -238,8 +239,8 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /**
- * Returns how far `Remaining` fell; `null` if other requests, a clock advance or a burst allowance can distort the
- * fall.
+ * Returns how far `Remaining` fell; `null` if that is unknown, or if other requests, a burst allowance or a clock
+ * advance can distort it. `mayMoveClock` permits an advance.
  */
 export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);

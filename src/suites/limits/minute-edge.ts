@@ -19,7 +19,7 @@ const since = "1.2";
 
 /**
  * Requests of one minute. `before` uses up most of the limit. `atOnce` are concurrent requests, more than the limit has
- * left. `after` is one last invoke.
+ * left. `after` is one last invoke. If `before` does not get so far, `atOnce` is empty and `after` is `null`.
  */
 export interface EdgeOfMinute {
   readonly before: readonly Exchange[];
@@ -123,9 +123,7 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
  * because a token bucket changes `Reset` with every request.
  */
 const maxResetDifferenceSeconds = 30;
-/**
- * Returns the maximum time from the first to the last request. A token bucket refills only half a request in this time.
- */
+/** Returns the maximum time from the first to the last request. A token bucket then refills only half a request. */
 const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
@@ -139,7 +137,7 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
 }
 
-/** Whether the rate limit refused the request. A 429 with `Remaining` above 0 comes from the concurrency limit. */
+/** Whether the rate limit refused the request. A 429 with `Remaining` above 0 comes from another limit. */
 const isRefusedForRate = (sample: Sample): boolean => isRefused(sample) && (sample.remaining ?? 0) === 0;
 
 /** Judges HDR-19. For example, after `Remaining: 2`, the server must not admit three concurrent requests. */

@@ -61,7 +61,7 @@ export interface MinuteExhausted extends RunKeyHistory {
 
 /** Seconds left in the window when the burst starts. A constant `retry_after` of 60 is then noticeably wrong. */
 const tailSeconds = 40;
-/** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms for sending. */
+/** Minimum time between two bursts: twice the tolerance for rounded times, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
 /** Returns a number of requests that exceeds every legal limiter's maximum, even across two windows. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
@@ -171,7 +171,10 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   return { first, beganMs, lastedMs: time.targetMs() - beganMs, alreadySent, siblingControl };
 }
 
-/** Returns the last refusal. If later requests may have changed `retry_after`, provokes a new refusal. */
+/**
+ * Returns the last refusal. If requests after it may have changed `retry_after`, provokes a new refusal; `undefined` if
+ * the target does not refuse again.
+ */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
   sender: KeySender,
@@ -182,7 +185,7 @@ async function latestRefusal(
   const mayHaveCounted = ({ sentMs, kind, status }: Sample): boolean =>
     sentMs > known.sentMs && kind !== "health" && status !== null && status !== 429;
   if (!recorder.samplesOf(tested.key.name).some(mayHaveCounted)) return known;
-  for (let count = 0; count < maxNewRefusals; count++) {
+  for (let count = 0; count < maxInvokesToRefusal; count++) {
     const exchange = await invokeUnpaced(sender);
     if (statusOf(exchange) === 429) return exchange;
   }
@@ -190,7 +193,7 @@ async function latestRefusal(
 }
 
 /** Maximum number of invokes that try to provoke a new refusal. A rolling window can admit some invokes. */
-const maxNewRefusals = 3;
+const maxInvokesToRefusal = 3;
 
 const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
   max: requestsBeyondMinute(limits),
@@ -215,10 +218,7 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
   }
 }
 
-/**
- * Maximum number of windows to use up in a row. One window can be too few, because a burst can cross into the next
- * window.
- */
+/** Maximum number of windows to use up in a row. One can be too few, because a burst can cross into the next window. */
 const maxWindows = 5;
 
 interface Burst extends BurstResult {
@@ -227,7 +227,8 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Repeats the burst at another second of the minute. Then at most one burst crosses a boundary between fixed windows.
+ * Repeats the burst at another second of the minute, so that at most one of two bursts crosses a boundary between fixed
+ * windows. If only the repeat exceeds a window's maximum, repeats that one, too.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -264,10 +265,11 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
  */
 const secondBurstOffsetMs = 23_000;
 
+/** Returns a burst that no 429 ended; `null` if two bursts ended in a 429, or in failures below the limit. */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
-    // Requests can fail on a server that has just started. Therefore failures before the limit lead to a second burst.
+    // Failures below the limit also lead to a second burst: requests can fail on a server that has just started.
     const hasEnded = burst.end === "all sent" || (burst.end === "failing" && burst.admitted >= options.expected);
     if (hasEnded) return burst;
     await sender.time.passTime(useExpiryMs + secondBurstOffsetMs, "the burst must expire");
@@ -275,6 +277,7 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
+/** Waits until `tailSeconds` of the window are left. Returns the number of its invokes in the window. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);

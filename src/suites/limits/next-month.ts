@@ -22,7 +22,7 @@ interface MonthState {
 
 interface NextMonth {
   readonly before: MonthState;
-  /** `null` if the key still had tokens. In that case, the probe does not wait for the next month. */
+  /** `null` if the target did not refuse the invoke in `before`. The probe then does not wait for the next month. */
   readonly after: MonthState | null;
 }
 
@@ -63,8 +63,8 @@ const periodIn = (usage: Exchange): unknown => usageField(bodyJson(usage), "peri
 const minMonthMs = 27 * dayMs;
 
 /**
- * Whether `period` or `retry_after` shows that a new month has begun. `period` counts only if all earlier usage reports
- * have the same `period`.
+ * Whether a new month has begun: `period` is a month later, or `retry_after` changed by over an hour. `period` counts
+ * only if all earlier usage reports have the same `period`.
  */
 function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];

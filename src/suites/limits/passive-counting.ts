@@ -48,15 +48,12 @@ const passivelyCounted = probe(
   },
 );
 
-interface OtherRequests {
+interface PairContext {
   readonly eventsOf: ReadonlyMap<string, number>;
   readonly keylessMs: readonly number[];
 }
 
-export function consecutivePairs(
-  samples: readonly Sample[],
-  { eventsOf, keylessMs }: OtherRequests,
-): ConsecutivePair[] {
+export function consecutivePairs(samples: readonly Sample[], { eventsOf, keylessMs }: PairContext): ConsecutivePair[] {
   const found: ConsecutivePair[] = [];
   let from: Sample | null = null;
   let health = 0;
@@ -79,10 +76,7 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
 
 /** Minimum number of request pairs for a breach. Another client's request can distort a single pair. */
 const minPairs = 2;
-/**
- * Minimum number of health requests between the two requests of a pair. If health requests counted, `Remaining` would
- * fall by at least 3.
- */
+/** Minimum number of health requests within a pair. If they counted, `Remaining` would fall by at least 3. */
 const minHealthReads = 2;
 /** Only streams with at least this many events are judged. Three counted events would lower `Remaining` by 3. */
 const minEvents = 3;

@@ -42,9 +42,7 @@ interface StreamsBeyondQuota {
 
 const maxCalls = 12;
 const maxBeyond = 2;
-/**
- * Maximum number of streams. The first stream can use up the last tokens, so that only the second exceeds the quota.
- */
+/** Maximum number of streams. The first can use up the last tokens, so that only the second exceeds the quota. */
 const maxStreams = 2;
 const requestsBeyond = 2 * maxStreams + 1;
 
@@ -118,6 +116,7 @@ async function streamBeyond(
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
+/** Returns the refusal of the last invoke, if the tokens are used up or the refusal reports requests left. */
 export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !mayRefuseForTokens(last.exchange)) return null;
@@ -128,9 +127,7 @@ export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
 const usedTokens = (readings: readonly Exchange[]): number[] =>
   readings.flatMap((each) => tokensIn(each, "used") ?? []);
 
-/**
- * Returns the tokens used at first, plus those that the invokes and streams report. `null` if any number is missing.
- */
+/** Returns the tokens used at first, plus those that invokes and streams report; `null` if a number is missing. */
 function accountedTokens({ readings, turns, streamed }: QuotaExhausted): number | null {
   const [first] = usedTokens(readings);
   const ran = [...turns, ...(streamed?.streams ?? [])].filter(
@@ -180,7 +177,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
-/** Tolerance, because the server rounds `retry_after` to seconds and uses another clock. */
+/** Tolerance for rounding: servers may round `retry_after`, and the end of the month, to whole seconds. */
 const slackSeconds = 2;
 
 function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {

@@ -59,8 +59,8 @@ export async function invokeSibling(
 }
 
 /**
- * If an invoke with the sibling key got a 429, repeats the invoke. If the repeat succeeds, the sibling key had monthly
- * tokens left.
+ * Completes the result. If an invoke with the sibling key got a 429, repeats the invoke; with a test clock, once earlier
+ * use has expired. A success then shows that the key had monthly tokens left.
  */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,

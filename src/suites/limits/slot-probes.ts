@@ -22,15 +22,12 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/**
- * The probe waits at least this long for its slow requests to reach the target. Opening a connection takes several
- * round trips.
- */
+/** Minimum wait for the slow requests to reach the target. Opening a connection takes several round trips. */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
 /**
- * The probe waits this many round trips, so that all slow requests reach the target. A health request measures the
- * round trip.
+ * Wait for the slow requests to reach the target, in round trips of a health request. The wait is at least
+ * `minArrivalMs`, and usually at most `maxArrivalMs`.
  */
 const roundTrips = 4;
 

@@ -55,7 +55,10 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
   return fall === null ? null : fall.fell === 1;
 };
 
-/** Returns the ids of GET requests that certainly counted, because `Remaining` fell by one each time. */
+/**
+ * Returns the ids of GET requests that counted: `Remaining` fell by one with the request and with the next. If some
+ * list requests counted and no `Remaining` contradicts, all list requests count.
+ */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {

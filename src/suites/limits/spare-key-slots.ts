@@ -46,11 +46,9 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/**
- * Pauses before each invoke after the client closed its streams. Some servers notice a disconnect only after seconds.
- */
+/** Pauses before each invoke after the probe closed its streams. Some servers notice that only after seconds. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Like `pausesMs`, but for an invoke after a request that the client did not close early. */
+/** Like `pausesMs`, but for an invoke after a request that the probe did not close early. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
 /** Real time for a disconnect or a response to cross the network. */
@@ -61,7 +59,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** Whether this probe must test concurrency slots itself, because the probe `streamsHeld` cannot run. */
+/** Whether the main key's limit is low, and the probe `streamsHeld` cannot run, because no agent streams slowly. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&

@@ -15,7 +15,7 @@ import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another key of the same tier, whose requests must not lower the spare key's `Remaining`. */
+  /** A key of the same tier, not the main key. Its requests must not lower the spare key's `Remaining`. */
   readonly partner: TargetKey | null;
 }
 
@@ -101,7 +101,10 @@ async function usePartnerBetween(
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
-/** Uses up the spare key's limit per minute. Tries once more if the target admits too few or too many requests. */
+/**
+ * Uses up the spare key's limit per minute. Tries once more if the target admits too few requests, or more than the
+ * limit and the burst.
+ */
 async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,

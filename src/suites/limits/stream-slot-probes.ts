@@ -52,7 +52,9 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
+  /** Two invokes that the probe sends while the streams are open. */
   readonly extras: readonly Exchange[];
+  /** Streams beyond the concurrency limit. Empty if the first of `extras` was not admitted at once. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }

@@ -27,7 +27,7 @@ interface LimitCost {
   readonly executions: number;
 }
 
-/** Planned requests after a limit is used up: the total for all endpoints and agents. */
+/** Planned requests of a probe after it has used up a limit. Without a test clock, the probe tries fewer endpoints. */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
 const burstsOfSmallMinute = 4;
@@ -64,10 +64,7 @@ const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean)
   // The left-out requests, one for each minute, must fit into one additional minute.
   hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
 
-/**
- * Returns the number of requests that the probe sends in one minute. Only in the last minute of an hour, the probe
- * sends `perMinute` requests.
- */
+/** Returns how many requests the probe sends in each minute but the last of an hour, in which it sends `perMinute`. */
 export const requestsPerMinuteOf = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
@@ -123,6 +120,7 @@ export interface SmallerTiers {
   readonly some: (result: keyof LimitResult) => boolean;
   /** Whether the probe's own tier admitted more requests than its limit per minute. */
   readonly exceedsMinute: () => boolean;
+  /** Advances the test clock, if any, until all tiers with smaller limits have reported. */
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
@@ -152,6 +150,7 @@ function joinTiers(recorder: Recorder, name: LimitName, { tier, limits }: Tested
 
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
+/** Runs the probe of a tier. If it fails, reports `noBreach`: probes of larger tiers would otherwise wait for it. */
 export async function runAmongTiers<T>(
   { recorder, tested }: TierProbeContext,
   name: LimitName,
@@ -166,7 +165,7 @@ export async function runAmongTiers<T>(
 }
 
 /**
- * Maximum number of requests beyond a tier's limit if a tier with a smaller limit admitted too many: the breach is then
+ * Maximum number of requests beyond a tier's limit if a tier with a smaller limit admitted too many: the fault is then
  * known. Applies only with a test clock.
  */
 export const maxBeyondLimit = 5;

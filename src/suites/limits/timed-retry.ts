@@ -10,7 +10,9 @@ import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
 export interface TimedRetry {
   readonly exchange: Exchange;
+  /** The refusal's `retry_after`. */
   readonly saidSeconds: number;
+  /** Lower bound of the time between the refusal and this retry. */
   readonly atLeastSeconds: number;
   readonly atMostSeconds: number;
 }
@@ -49,7 +51,7 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/** Advances the test clock, if any, until no earlier request counts towards the key's limits. */
+/** Lets earlier use of the key expire, if the target has a test clock and the key may have been used. */
 export async function expireEarlierUse(context: LimitsProbeContext) {
   requireEndpoint("invoke", context);
   const {
@@ -79,8 +81,8 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
 }
 
 /**
- * Sends a request half a second after `retry_after`. Returns `null` if `retry_after` is missing or the run does not
- * allow the wait.
+ * Sends a request half a second after `retry_after`, but not before `minWaitMs`. Returns `null` if `retry_after` is
+ * missing or the run does not allow the wait.
  */
 export async function retryWhenDue(
   sender: KeySender,
@@ -103,7 +105,7 @@ export async function retryWhenDue(
   return timedRetry(exchange, refusal, seconds);
 }
 
-/** Extends a wait that would end shortly before a reset, so that no burst spans the reset. */
+/** Returns `waitMs`, extended if it would end shortly before a reset. A burst after the wait then spans no reset. */
 export function pastNearReset(
   waitMs: number,
   refusal: Exchange | undefined,

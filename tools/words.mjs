@@ -63,7 +63,7 @@ const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) 
  * @param {string} text content
  * @returns {string[]} one message for each discouraged name
  */
-export function wordsInNames(file, text) {
+export function discouragedNamesIn(file, text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/(["'`])(?:\\.|(?!\1)[^\\])*\1/g, "");
   const declared = [...code.matchAll(/\b(?:const|let|function|class|interface|type|readonly)\s+([A-Za-z_$][\w$]*)/g)];
   const names = new Set([basename(file).replace(/\..*/, ""), ...declared.map(([, name]) => name)]);
@@ -80,7 +80,7 @@ export function wordsInNames(file, text) {
  * @param {string} text
  * @returns {string[]} a line for each comment
  */
-export function clausesInComments(file, text) {
+export function vagueOpeningsIn(file, text) {
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
     const isFurtherLine = /^\s*\/\/ /.test(line) && /^\s*\/\/ /.test(lines[at - 1] ?? "");
@@ -115,7 +115,7 @@ export function findingsIn(root) {
     .filter((file) => basename(file) !== "words.mjs" && basename(file) !== "words.test.ts")
     .flatMap((file) => {
       const text = readFileSync(join(root, file), "utf8");
-      return [...wordsInNames(file, text), ...clausesInComments(file, text)];
+      return [...discouragedNamesIn(file, text), ...vagueOpeningsIn(file, text)];
     });
 }
 

@@ -9,7 +9,7 @@ import { tryParseJson } from "../base/json.ts";
 import type { Header, Exchange } from "../evidence/exchange.ts";
 import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
 import type { StreamShape } from "./trouble.ts";
-import { readStream } from "../wire/read-response.ts";
+import { createStreamParser } from "../wire/read-response.ts";
 
 export interface RelayedRequest {
   readonly method: string;
@@ -146,7 +146,7 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
   const closing = new AbortController();
   const body = recordBody();
   let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
-  let events: ReturnType<typeof readStream> | null = null;
+  let events: ReturnType<typeof createStreamParser> | null = null;
   let endMs: number | null = null;
   let leftMs: number | null = null;
   let resetMs: number | null = null;
@@ -159,7 +159,7 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
   const head = (status: number, headers: readonly Header[]): void => {
     sentHead = { status, headers, headMs: now() };
     if (headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value)))
-      events = readStream(streamBounds, () => {});
+      events = createStreamParser(streamBounds, () => {});
     response.writeHead(status, headers.flat());
     response.flushHeaders();
   };

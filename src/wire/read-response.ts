@@ -18,7 +18,7 @@ interface StreamBounds {
 const maxEventChars = 1024 * 1024;
 
 /** Creates a parser of an event stream. It calls `onEvent` after each event, with all events so far. */
-export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
+export function createStreamParser(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
@@ -113,7 +113,7 @@ export async function readBody(raw: Readable, headers: readonly Header[], readin
   );
   let lastEventMs = now();
   const closer = closeAfterLastEvent(reading);
-  const stream = readStream(bounds, (events) => {
+  const stream = createStreamParser(bounds, (events) => {
     lastEventMs = now();
     reading.firstEvent();
     if (reading.closeWhen?.(events) === true) watch.stop("us");

@@ -7,9 +7,9 @@ import {
   headerValues,
 } from "../../evidence/exchange.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
-import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
+import type { ForwardingEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
 import { parseRawHeaders, recordWholeBody } from "../../wire/record-body.ts";
-import { readStream } from "../../wire/read-response.ts";
+import { createStreamParser } from "../../wire/read-response.ts";
 import { decompressBody, isStream, streamBounds, unrecordedBody } from "../recording/har-body.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
 import { secondsHeader } from "../../rules/limits/sample.ts";
@@ -63,14 +63,14 @@ function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   return bytes.length === length ? bytes : null;
 }
 
-function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
+function endingOf(end: ForwardingEnd, isCut: boolean): Ending {
   if (end.kind === "broken") return { kind: "broken", detail: end.detail };
   return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
 }
 
 /** Parses the events of an SSE stream. A compressed stream is parsed at its end, so all its events get the time `endMs`. */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
-  const stream = readStream(streamBounds, () => {});
+  const stream = createStreamParser(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);
   else stream.add(whole, endMs);
   stream.end(endMs);

@@ -2,7 +2,7 @@ import { getPath, isObject } from "../../base/json.ts";
 import { type Answered, type Exchange, type Header, headerValue } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/streams.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
-import { readStream } from "../../wire/read-response.ts";
+import { createStreamParser } from "../../wire/read-response.ts";
 import {
   type HarBody,
   readResponseBody,
@@ -126,7 +126,7 @@ function endingOf(
   response: unknown,
   endMs: number,
 ): Pick<Answered, "ending" | "events"> {
-  const stream = readStream(streamBounds, () => {});
+  const stream = createStreamParser(streamBounds, () => {});
   if (isStream(headers)) {
     stream.add(bytes, endMs);
     stream.end(endMs);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { suite } from "../../run/judge/check.ts";
 import { delivery, exchange } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
-import { oddKinds, secretOfQuery } from "../webhooks/unusual-webhooks.ts";
+import { unusualSecretKinds, secretKindWithQuery } from "../webhooks/unusual-webhooks.ts";
 import { urlQueryCheck } from "./unusual-webhook-checks.ts";
 
 const webhooks = suite("Webhooks", [urlQueryCheck]);
@@ -12,13 +12,13 @@ const webhooks = suite("Webhooks", [urlQueryCheck]);
 function called(url: string, urls: readonly string[], status = 201) {
   const created = (text: string) => exchange({ path: "/webhooks", status, sent: { url: text } });
   const odd = Object.fromEntries(
-    oddKinds.map((kind) => [
+    unusualSecretKinds.map((kind) => [
       kind,
-      { hook: `webhook-${kind}`, exchange: created(kind === secretOfQuery ? url : "http://127.0.0.1:1/t/h") },
+      { hook: `webhook-${kind}`, exchange: created(kind === secretKindWithQuery ? url : "http://127.0.0.1:1/t/h") },
     ]),
   );
   const deliveries = urls.map((each) => {
-    const arrived = delivery({ hook: `webhook-${secretOfQuery}` });
+    const arrived = delivery({ hook: `webhook-${secretKindWithQuery}` });
     return { ...arrived, request: { ...arrived.request, url: each } };
   });
   return { sent: { odd }, all: { deliveries } };

@@ -7,9 +7,9 @@ import { deliveriesTo } from "../webhooks/create-webhook.ts";
 import {
   areTwoWebhooks,
   mixedEvents,
-  oddKinds,
-  secretOfMixedEvents,
-  secretOfQuery,
+  unusualSecretKinds,
+  secretKindWithMixedEvents,
+  secretKindWithQuery,
 } from "../webhooks/unusual-webhooks.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isPublishedEvent, missingDeliveryExcuse, withoutPings } from "./events.ts";
@@ -23,7 +23,7 @@ type Evidence = EvidenceOf<typeof webhookProbes>;
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
   if (odd === undefined || odd === null) return fewRequests;
-  const signed = oddKinds.flatMap((kind) =>
+  const signed = unusualSecretKinds.flatMap((kind) =>
     isSuccess(odd[kind].exchange)
       ? withoutPings(deliveriesTo(all.deliveries, odd[kind].hook)).map((delivery) => ({ kind, delivery }))
       : [],
@@ -44,7 +44,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
   if (odd === undefined || odd === null) return fewRequests;
-  const mixed = odd[secretOfMixedEvents];
+  const mixed = odd[secretKindWithMixedEvents];
   const { wildcard, deployments } = webhooks;
   const isControlled = isSuccess(wildcard.exchange) && deployments !== null && isSuccess(deployments.exchange);
   if (!isControlled) return unproven("no webhook was created for one of the two alone");
@@ -118,7 +118,7 @@ const queryIn = (url: string): string =>
 
 function judgeQuery({ sent: { odd }, all }: Evidence): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;
-  const { exchange, hook } = odd[secretOfQuery];
+  const { exchange, hook } = odd[secretKindWithQuery];
   const url = getPath(sentJson(exchange.request), "url");
   const query = typeof url === "string" ? queryIn(url) : "";
   if (query === "") return unproven("no webhook has a URL with a query");

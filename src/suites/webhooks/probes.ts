@@ -26,11 +26,11 @@ import {
 } from "./create-webhook.ts";
 import {
   oddDeliveriesPerInvoke,
-  oddKinds,
+  unusualSecretKinds,
   type OddWebhooks,
   openOddWebhooks,
   requestedOddWebhooks,
-  expectedOfOneUrl,
+  expectedForSharedUrl,
   openWebhooksOfOneUrl,
   type WebhooksOfOneUrl,
 } from "./unusual-webhooks.ts";
@@ -69,10 +69,10 @@ export const invokedWithWebhooks = probe(
   "webhooks are created for an agent, and it is invoked",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 5 : 14 + oddKinds.length),
+    requests: (target) => (hasFewRequests(target) ? 5 : 14 + unusualSecretKinds.length),
     executions: (target) => (hasFewRequests(target) ? 1 : invokeBodies().length),
     stage: "exclusive",
-    creates: { webhooks: 8 + oddKinds.length },
+    creates: { webhooks: 8 + unusualSecretKinds.length },
     createsFew: { webhooks: 3 },
   },
   async (context): Promise<InvokedWithWebhooks> => {
@@ -110,12 +110,12 @@ export const invokedWithWebhooks = probe(
         ? [{ address: webhook.address, count: count * perInvoke[name as Subscription] }]
         : [],
     );
-    const expectedOdd = oddKinds.flatMap((kind) =>
+    const expectedOdd = unusualSecretKinds.flatMap((kind) =>
       odd !== null && isSuccess(odd[kind].exchange)
         ? [{ address: odd[kind].address, count: count * oddDeliveriesPerInvoke(kind) }]
         : [],
     );
-    const expectedSame = sameUrl === null ? [] : [expectedOfOneUrl(sameUrl, count)];
+    const expectedSame = sameUrl === null ? [] : [expectedForSharedUrl(sameUrl, count)];
     if (reach.unreachable === null) await awaitDeliveries([...expected, ...expectedOdd, ...expectedSame], time);
     await awaitUnexpected(time);
 

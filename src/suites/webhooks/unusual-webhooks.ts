@@ -27,12 +27,12 @@ const oddSecrets = {
 type SecretKind = keyof typeof oddSecrets;
 
 /** The webhook with this secret has an unusual query in its URL. The receiver answers 503 once, to cause a retry. */
-export const secretOfQuery = "digits alone" satisfies SecretKind;
+export const secretKindWithQuery = "digits alone" satisfies SecretKind;
 /** Query of a webhook's URL. A server that parses and rewrites the query would change it, e.g. `%20` to `+`. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
 
 /** The webhook with this secret selects {@link mixedEvents}: one event by its name, and others by a wildcard. */
-export const secretOfMixedEvents = "base64" satisfies SecretKind;
+export const secretKindWithMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
 const failingOnce = [
@@ -48,24 +48,24 @@ export async function openOddWebhooks(
   agent: string,
 ): Promise<OddWebhooks<OpenedWebhook>> {
   const opened: Partial<Record<SecretKind, OpenedWebhook>> = {};
-  for (const kind of oddKinds)
+  for (const kind of unusualSecretKinds)
     opened[kind] = await createWebhook(client, receiver, {
       name: `secret-${kind.replaceAll(/\W+/g, "-").toLowerCase()}`,
-      events: kind === secretOfMixedEvents ? mixedEvents : ["agent.completed"],
+      events: kind === secretKindWithMixedEvents ? mixedEvents : ["agent.completed"],
       agent,
       secret: oddSecrets[kind],
       since: "1.2",
-      ...(kind === secretOfQuery && { query: unusualQuery, replies: failingOnce }),
+      ...(kind === secretKindWithQuery && { query: unusualQuery, replies: failingOnce }),
     });
   return opened as OddWebhooks<OpenedWebhook>;
 }
 
-export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === secretOfMixedEvents ? 2 : 1);
+export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === secretKindWithMixedEvents ? 2 : 1);
 
-export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
+export const unusualSecretKinds = Object.keys(oddSecrets) as SecretKind[];
 
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks =>
-  Object.fromEntries(oddKinds.map((kind) => [kind, requestedWebhookOf(odd[kind])])) as OddWebhooks;
+  Object.fromEntries(unusualSecretKinds.map((kind) => [kind, requestedWebhookOf(odd[kind])])) as OddWebhooks;
 
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
@@ -109,7 +109,7 @@ export function areTwoWebhooks([first, second]: WebhooksOfOneUrl["created"]): bo
   return isSuccess(first) && isSuccess(second) && (id === null || id !== webhookIdOf(second));
 }
 
-export const expectedOfOneUrl = (
+export const expectedForSharedUrl = (
   { address, created }: OpenedWebhooksOfOneUrl,
   completed: number,
 ): ExpectedDeliveries => ({

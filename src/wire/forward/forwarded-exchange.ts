@@ -16,7 +16,7 @@ export interface KeptBody {
  * connection early. `broken`: the upstream's connection broke after the response head. `no response`: the upstream sent
  * nothing, so the forwarder answered 502.
  */
-export type ForwardedEnd =
+export type ForwardingEnd =
   | { readonly kind: "complete" | "client left" }
   | { readonly kind: "broken" | "no response"; readonly detail: string };
 
@@ -31,7 +31,7 @@ export interface ForwardedExchange {
   readonly head: { readonly status: number; readonly headers: readonly string[]; readonly headMs: number } | null;
   readonly responseBody: KeptBody;
   readonly endMs: number;
-  readonly end: ForwardedEnd;
+  readonly end: ForwardingEnd;
 }
 
 const keptBytes = 256 * 1024;

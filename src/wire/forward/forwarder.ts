@@ -11,7 +11,7 @@ import { type Network, plainNetwork } from "../../base/network/network.ts";
 import {
   collectBody,
   endToEndHeaders,
-  type ForwardedEnd,
+  type ForwardingEnd,
   type ForwardedExchange,
   takeBody,
 } from "./forwarded-exchange.ts";
@@ -126,7 +126,7 @@ function openExchange(
   let isOver = false;
   let hasData = false;
 
-  const end = (how: ForwardedEnd): void => {
+  const end = (how: ForwardingEnd): void => {
     if (isOver) return;
     isOver = true;
     onExchange({

@@ -16,7 +16,7 @@ const isWindows = process.platform === "win32";
 const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "macos" };
 const name = `conformance-${systems[process.platform] ?? process.platform}-${process.arch}${isWindows ? ".exe" : ""}`;
 
-/** Paths of the files that `conformance` and k6 read while they run, such as the sources of k6 scripts. */
+/** Matches the paths of files that `conformance` and k6 read while they run, such as the sources of k6 scripts. */
 const shippedFiles = /^(package\.json|k6\/|scenarios\/.*\.ts$|src\/)/;
 
 function packageFiles(): string[] {
@@ -60,14 +60,9 @@ const blobMarker = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 function injectBlob(executable: string, blob: string): void {
   const postject = join(root, "node_modules", "postject", "dist", "cli.js");
   const segment = process.platform === "darwin" ? ["--macho-segment-name", "NODE_SEA"] : [];
+  const args = [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", blobMarker, ...segment];
   // Hides postject's output: harmless warnings about unnamed sections in Node's executable.
-  execFileSync(
-    process.execPath,
-    [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", blobMarker, ...segment],
-    {
-      stdio: "ignore",
-    },
-  );
+  execFileSync(process.execPath, args, { stdio: "ignore" });
 }
 
 const nodeLicence = `The executable file is Node.js ${process.version} (MIT), with what that contains under licences of its own:

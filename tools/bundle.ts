@@ -21,7 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** The bundle contains the computed catalogue as JSON. Computing the catalogue at run time would load every suite. */
+/** Module that computes the clause catalogue. The bundle has the result as JSON, as computing it loads every suite. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",

@@ -1,5 +1,5 @@
 // `npm test` and `npm run check`: runs all checks. `--full` tries all cases of the long test files. `--trials` runs
-// only the long test files.
+// only the long test files, with more cases than without an option.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -16,7 +16,7 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** Whether a later CI job runs all cases of `sampledTestFiles`. If so, this run skips these files. */
+/** Whether a later CI job runs `sampledTestFiles` with `--trials`. If so, this run skips these files. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /** Steps that prepare optional tools for the tests. Each `summary` selects the output to print after a success. */
@@ -83,7 +83,6 @@ async function runTests() {
 }
 
 function startVitest() {
-  const environment = toolEnvironment();
   const files = isTrials ? sampledTestFiles.map((path) => join(...path.split("/"))) : [];
   const env = {
     ...(extent === null ? {} : { CONFORMANCE_TESTS: extent }),
@@ -92,7 +91,7 @@ function startVitest() {
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
     ["run", ...files, "--reporter=default", "--reporter=json", `--outputFile.json=${testResults}`],
-    { cwd: root, env: { ...environment, ...env } },
+    { cwd: root, env: { ...toolEnvironment(), ...env } },
   );
 }
 
@@ -138,7 +137,7 @@ async function firstLoad() {
   return { code: 0, output: "" };
 }
 
-/** Returns a step that prepares a tool for tests. If the tool is missing outside CI, its tests are skipped. */
+/** Returns a function that prepares a tool for tests. If the tool is missing, CI fails; other runs skip its tests. */
 function preparationOf(prepare, what) {
   return async () => {
     const problem = await prepare();

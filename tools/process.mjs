@@ -16,11 +16,12 @@ function codeOfSignal(signal) {
 }
 
 /**
- * Runs a command without a shell, forwards signals to it, and collects its output. Code 127: the command did not start.
+ * Runs a command without a shell, and collects its output. Code 127: the command did not start. Forwards a signal to
+ * the command, and then ends this process too.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd: string, env?: NodeJS.ProcessEnv, hasLowPriority?: boolean }} options `hasLowPriority`: runs with a low priority
+ * @param {{ cwd: string, env?: NodeJS.ProcessEnv, hasLowPriority?: boolean }} options
  * @returns {Promise<{ code: number, output: string }>}
  */
 export function capture(command, args, { hasLowPriority = false, ...options }) {

@@ -9,8 +9,8 @@ import { capture } from "./process.mjs";
 /**
  * Runs the steps of action.yml one after the other, until a step fails.
  *
- * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} how `checkout`:
- * folder of the action; `cwd`: folder in which the steps run; `env`: environment of the steps
+ * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} options
+ * `checkout`: folder of the action; `cwd`: folder in which the steps run; `env`: environment of the steps
  * @returns {Promise<{ code: number, output: string, outputs: Record<string, string> }>}
  */
 export async function runAction({ checkout, cwd, inputs, env }) {

@@ -41,7 +41,7 @@ export async function install() {
   );
 }
 
-/** Builds the project in a new folder. At the end, this folder replaces `dist`, so that no old file remains. */
+/** Builds `dist`, unless it is up to date. A new folder replaces `dist` at the end, so that no old file remains. */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");

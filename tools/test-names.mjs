@@ -1,7 +1,7 @@
 // Checks vitest's JSON results. Test names must be unique, so that a failure report identifies the test.
 import { existsSync, readFileSync } from "node:fs";
 
-/** Returns the results by test file. If vitest was stopped, there is no file at `path`, which another step reports. */
+/** Returns the results by test file; none if vitest was stopped and wrote no file. The step `tests` reports that. */
 function resultsIn(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).testResults : [];
 }

@@ -1,4 +1,4 @@
-// Runs `conformance` while errors are injected, e.g. failing writes. `list` prints the kinds of errors. `--write`
+// Runs `conformance` and injects errors, e.g. failing writes. `list` prints the kinds of errors. `--write`
 // updates docs/trust.md. Usage: `node tools/trouble.ts [TRIALS|60s|list] [AT ONCE] [FIRST SEED] [KIND…] [--write]`.
 import { readFileSync, writeFileSync } from "node:fs";
 

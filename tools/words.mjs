@@ -51,7 +51,7 @@ const keptNames = new Set(
   ),
 );
 
-const clause =
+const vagueOpening =
   /^(What|Of (a|an|the|each|all|one|what)|So (many|much|long|few|often)|That|Where|Whoever|Such|Nothing|Nobody|But|Than|As (long|many|much)|How (much|many|often|long|far) (of|it|they|is|are|was)|For (what|whom))\b/;
 
 const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
@@ -74,7 +74,7 @@ export function discouragedNamesIn(file, text) {
 }
 
 /**
- * Finds comments that begin with a subordinate clause, such as `What …` or `Where …`.
+ * Finds comments with a vague opening, such as `What …`, `Nothing …` or `So many …`, which does not name a thing.
  *
  * @param {string} file
  * @param {string} text
@@ -86,7 +86,7 @@ export function vagueOpeningsIn(file, text) {
     const isFurtherLine = /^\s*\/\/ /.test(line) && /^\s*\/\/ /.test(lines[at - 1] ?? "");
     const opening = /^\s*(?:\/\/|\/\*\*?)\s+(.+)/.exec(line);
     const first = opening?.[1] ?? (/^\s*\/\*\*?$/.test(line) ? (lines[at + 1] ?? "").replace(/^\s*\*\s?/, "") : "");
-    return !isFurtherLine && clause.test(first)
+    return !isFurtherLine && vagueOpening.test(first)
       ? [`${file}:${at + 1}: begin the comment with a thing or a verb: ${first}`]
       : [];
   });

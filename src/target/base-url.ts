@@ -18,7 +18,7 @@ interface UrlName {
   readonly example: string;
 }
 
-/** Reads an http or https URL from the user. Throws a usage error for any other text. */
+/** Reads an http or https URL from the user. Throws a usage error for any other text, or if it contains credentials. */
 export function readHttpUrl(text: string, name: UrlName): URL {
   const url = URL.parse(text);
   if (url === null) throw problemOf(text, "is not a URL", name);

@@ -11,9 +11,9 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Timeout of an HTTP call from the target file. A target may send many webhooks before it answers `clock.advance`. */
+/** Timeout for each step of an HTTP call. A target may send many webhooks before it answers `clock.advance`. */
 const callDeadlineMs = 30_000;
-/** Default of `clock.settleMs`: real time until an advance of the test clock takes effect. */
+/** Default of `clock.settleMs`: real time until effects of a clock advance, such as deliveries, reach the harness. */
 const defaultSettleMs = { loopback: 150, remote: 1000 } as const;
 
 /** Thrown if an HTTP call from the target file fails, e.g. `clock.advance` gets no response. */
@@ -36,7 +36,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Creates a test clock. To advance the clock, sends the HTTP call `clock.advance` of the target file. */
+/** Creates the control of a test clock. Its `advance` sends the HTTP call `clock.advance` of the target file. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -56,7 +56,10 @@ export const triggerOverHttp =
     await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
-/** Sends an HTTP call from the target file, and returns the response's body. Throws without a 2xx response. */
+/**
+ * Sends an HTTP call from the target file, and returns the response's body. Throws a `ControlCallFailed` without a 2xx
+ * response. `seconds` replaces the placeholders for a time in the call's body.
+ */
 export async function sendControlCall(
   call: HttpCall,
   network: Network,
@@ -79,11 +82,8 @@ export async function sendControlCall(
       body: body === undefined ? null : JSON.stringify(insertTime(body, seconds)),
     });
     const text = await response.body.text();
-    const { statusCode } = response;
-    if (statusCode >= 300) {
-      const isTemporary = isGatewayStatus(statusCode);
-      throw fail(`answered ${statusCode}`, { isTemporary, status: statusCode });
-    }
+    const { statusCode: status } = response;
+    if (status >= 300) throw fail(`answered ${status}`, { isTemporary: isGatewayStatus(status), status });
     return text;
   } catch (error) {
     if (error instanceof ControlCallFailed) throw error;
@@ -137,8 +137,8 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Creates a function that asks the target which keys were not used since `freshAt`, and returns their names. Without a
- * valid response, the function returns no names.
+ * Creates a function that asks the target which keys were not used since `freshAt`, and returns their names. The
+ * function returns no names without a valid response, or if the server has restarted (its `start` differs).
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -157,7 +157,7 @@ export const unusedKeysOverHttp =
     return new Set(unused.map(([name]) => name));
   };
 
-/** Asks the target which of the keys with `fresh: true` are still unused. Marks the others as not fresh. */
+/** Asks a target with `freshness` which keys with `fresh: true` are still unused. Marks the others as not fresh. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

@@ -79,9 +79,9 @@ function assertUsableCertificate(parts: { ca?: string | null; cert?: string; key
   }
 }
 
-function proxyOf(settings: string | undefined, name: string, environment: EnvironmentVariables): ProxyChoice {
-  if (settings === "none") return { kind: "none" };
-  if (settings !== undefined) return { kind: "always", url: readProxy(settings, name) };
+function proxyOf(given: string | undefined, name: string, environment: EnvironmentVariables): ProxyChoice {
+  if (given === "none") return { kind: "none" };
+  if (given !== undefined) return { kind: "always", url: readProxy(given, name) };
   const http = readVariable(environment, "http_proxy");
   const https = readVariable(environment, "https_proxy");
   if (http === null && https === null) return { kind: "none" };

@@ -12,8 +12,8 @@ const queryPlaceholder = "{query}";
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
 /**
- * Adds the fields that the target file states for an agent to a request body, or to each item of a batch. Leaves a body
- * or item without a text as `query` unchanged.
+ * Adds the fields that the target file states for an agent to a request body, or to each item of a batch. Keeps fields
+ * that the body has, except `query`, which {@link queryEdits} replaces. Changes nothing without a text as `query`.
  */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
@@ -103,7 +103,7 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/** Returns a sent body without the fields that {@link withOwnFields} added from the target file. */
+/** Undoes {@link withOwnFields}: returns a sent body with its original query, without the target file's fields. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;
@@ -134,7 +134,7 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns, for each role, the agent and the body fields of the requests that a load test sends. */
+/** Returns the agent and body fields of a load test's requests, for each role that is an object in the target file. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 
 import { memoizeByObject, once } from "../base/memoize.ts";
 
-/** Whether an address list includes this machine. `unknown`: this machine's public address is hidden behind a NAT. */
+/** Whether an address list includes this machine. `unknown`: a NAT may give this machine an address in the list. */
 export type Inclusion = "included" | "not included" | "unknown";
 
 export const inclusionOfThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>
@@ -27,7 +27,7 @@ const ownAddresses = (): string[] =>
 
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
-/** Address ranges that are private, local, multicast, or for documentation (RFC 1918, 5737, 6890). */
+/** Address ranges that are not public, such as private, local, multicast and documentation ranges (RFC 6890). */
 const nonPublicRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",

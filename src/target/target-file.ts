@@ -204,7 +204,7 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
   ...withoutUndefined(paths ?? {}),
 });
 
-/** Reads the roles under `agents`. The value of a role is an agent's id, or an object with `agent` and `body`. */
+/** Reads the roles under `agents`. A role has an agent's id, or an object with `agent` and maybe `body` and `path`. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
@@ -228,7 +228,7 @@ export function parseRoles(
   return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
-/** Gives the agent of the role `answering` also the role `streaming`, unless the user named an agent for streams. */
+/** Gives the agent of the role `answering` also the role `streaming`, unless `agents` already has an agent for it. */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
@@ -275,7 +275,7 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
 
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
-/** Throws a usage error if an HTTP header cannot carry the key. */
+/** Returns the key. Throws a usage error if an HTTP header cannot carry it. */
 export function checkedKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(

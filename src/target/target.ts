@@ -48,9 +48,7 @@ export interface RoleAssignment {
   readonly path: string | null;
 }
 
-/**
- * Fields that the harness adds to each invoke or each stream of an agent. For example, some agents need a `context`.
- */
+/** Fields that the harness adds to requests that run an agent. For example, some agents need a `context`. */
 export interface OwnRequest {
   readonly role: AgentRole;
   readonly agent: string;
@@ -97,7 +95,7 @@ export interface ClockControl {
   readonly agentsFollow: boolean;
 }
 
-/** Access to a target's test control: an HTTP API that issues keys and lists agents. */
+/** Access to a target's test control: an HTTP API that e.g. issues keys, lists agents and advances a test clock. */
 export interface TestControl {
   readonly url: string;
   readonly token: string;
@@ -133,12 +131,12 @@ export interface OpenPaths {
 }
 
 /**
- * Who chooses the agents for invokes and streams. `named`: the user named both. `named to answer`: the user named only
- * the agent for invokes. `found`: discovery finds both.
+ * Whether the target file or its test control names the agents for invokes and streams. `named`: both. `named to
+ * answer`: only the agent for invokes. `found`: neither names an agent for invokes.
  */
 type AgentSource = "named" | "named to answer" | "found";
 
-/** A deployment under test. `baseUrl` ends in `/v1`. */
+/** A deployment under test. `baseUrl` ends in `/v1`, unless the target is a webhook receiver. */
 export interface Target {
   readonly name: string;
   readonly baseUrl: string;
@@ -158,10 +156,7 @@ export interface Target {
   /** Asks the target which keys are unused since `freshness.freshAt`; `null` if the target file has no `freshness`. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /**
-   * Functions that make the target send webhook events, e.g. `deployment.updated`. No documented request causes these
-   * events.
-   */
+  /** Functions that make the target send a webhook event. No documented request causes e.g. `deployment.updated`. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
@@ -169,7 +164,7 @@ export interface Target {
   /** Whether the target file says that no proxy in front of the target sets `X-Forwarded-For`. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets to redact, such as the proxy password or tokens in the target file's HTTP calls. */
+  /** Further secrets to redact, such as the proxy password or tokens in the target file's HTTP calls. */
   readonly callSecrets: readonly string[];
 }
 
@@ -243,7 +238,7 @@ export function describeRoles(
   return { ...target.agents, ...Object.fromEntries(described) };
 }
 
-/** Returns a key that requires signed requests, preferably without other restrictions; `null` without such a key. */
+/** Returns an unexpired key that requires signed requests, preferably without other restrictions; otherwise `null`. */
 export function keyToSignFor({ keys }: Pick<Target, "keys">): TargetKey | null {
   const signed = Object.values(keys).filter((key) => key.signed && !key.expired);
   return signed.find((key) => !isRestricted({ ...key, signed: false })) ?? signed[0] ?? null;

@@ -8,7 +8,7 @@ import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
-/** Header for the token of a test control. A test control is an HTTP API that issues keys and lists agents. */
+/** Request header for the token of a test control, such as in `POST /test-control/keys`. */
 export const controlTokenHeader = "X-Control-Token";
 
 const offerSchema = z.object({
@@ -19,8 +19,6 @@ const offerSchema = z.object({
 });
 const agentsSchema = z.object({ agents: z.record(z.string(), z.string().min(1)) });
 const issuedSchema = z.object({ key: z.string().min(1) });
-
-const roles = Object.keys(agentRoles);
 
 export interface ControlOffer {
   readonly calls: readonly string[];
@@ -33,7 +31,7 @@ export async function readOffer(control: TestControl, network: Network): Promise
   const listed = calls.includes("agents")
     ? await callControl(control, network, { path: "/agents" }, agentsSchema)
     : null;
-  const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => roles.includes(role));
+  const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => Object.hasOwn(agentRoles, role));
   return { calls, agentsFollowClock: follows === true, agents: Object.fromEntries(agents) };
 }
 
@@ -67,8 +65,8 @@ type ProvidedTarget =
   | { readonly kind: "failed"; readonly sentence: string };
 
 /**
- * Returns the target with the keys and agents that its test control provides. The mode `assume` adds placeholder keys
- * instead, which are enough to plan a run.
+ * Returns the target with the keys and agents that its test control provides. In the mode `assume`, placeholders stand
+ * for the keys, and no key is issued. This is enough to plan a run.
  */
 export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
   const { control, network } = target;
@@ -89,7 +87,7 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
 /** Placeholder for a key in the plan of a run. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/** Number of keys that a run needs of each tier, because some checks compare two keys of the same tier. */
+/** Number of keys that a run uses of each tier, because some checks compare two keys of the same tier. */
 const keysPerTier = 2;
 
 interface MissingKey {
@@ -144,7 +142,7 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
 
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // If the user did not name an agent for `streaming`, the test control's agent for this role takes precedence.
+  // Drops an agent that streams only by default, so that the test control's agent for `streaming` replaces it.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** A request to send with low overhead, e.g. in a load test. The caller cannot abort the request. */
+/** A request to send with low overhead, e.g. to use up a rate limit. The caller cannot abort the request. */
 interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -20,7 +20,10 @@ const maxBodyBytes = 1024 * 1024;
 /** Maximum number of chunks of a response body, because even a chunk of one byte costs CPU time. */
 const maxChunks = 100_000;
 
-/** Sends a request faster than undici's `request`, but does not decompress the response. Never rejects. */
+/**
+ * Sends a request faster than undici's `request`, but does not decompress the response. Sends it a second time if the
+ * server closed a reused connection. Never rejects.
+ */
 export async function sendFast(
   dispatcher: Dispatcher,
   sent: FastRequest,
@@ -53,7 +56,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Splits a URL. Remembers the latest result, because a load test requests the same URL thousands of times. */
+/** Splits a URL. Remembers the latest result, because the same URL may be requested thousands of times in a row. */
 function urlPartsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);

@@ -88,7 +88,10 @@ export const strictBounds: ReadBounds = {
  */
 const maxEventlessMs = 35_000;
 
-/** Rule for a stream that the server leaves open: the harness closes the stream `ms` after its final event. */
+/**
+ * Rule for a stream that the server leaves open: the harness closes the stream `ms` after its final event. `isKnown`:
+ * the server left an earlier stream open, so this stream ends as `closed by us`, and not as a missed deadline.
+ */
 export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   readonly ms: number;

@@ -8,7 +8,7 @@ const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
 
-/** Creates a recorder for a body. The recorder keeps only both ends, the size and a hash of a long body. */
+/** Creates a recorder for a body. If a body is long, the recorder keeps only the two ends, the size and a hash. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

@@ -50,7 +50,10 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends a request faster than `open`. The caller cannot close the connection, and stream events are not parsed. */
+  /**
+   * Sends a request faster than `open`. The caller cannot close the connection. Stream events are not parsed. The
+   * options `encoding`, `pace` and `minHeadMs` have no effect.
+   */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -63,7 +66,7 @@ interface TransportOptions {
   readonly network?: Network;
   /** Returns headers that identify the harness. They are sent, but not recorded. Default: `User-Agent`. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
-  /** Called if this machine has no free port or no free file descriptor for a connection. */
+  /** Called if this machine has no free port, file descriptor or memory for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /**
    * Called if the transport resends a request because the server closed an idle connection. The server may have
@@ -86,7 +89,7 @@ export function openTransport(options: TransportOptions): Transport {
   let count = 0;
   let excessCount = 0;
   const exceeded = (): void => void (excessCount += 1);
-  const reportLost = (exchange: Exchange): void => {
+  const reportResend = (exchange: Exchange): void => {
     count += 1;
     options.onResend?.({ ...exchange, id: `x${count}` });
   };
@@ -99,7 +102,7 @@ export function openTransport(options: TransportOptions): Transport {
         ...options,
         bounds: excessCount < maxExceededResponses ? defaultBounds : strictBounds,
         exceeded,
-        reportLost,
+        reportResend,
       });
     },
     openFast: (outgoing) => {
@@ -108,7 +111,7 @@ export function openTransport(options: TransportOptions): Transport {
       const opened = Promise.withResolvers<void>();
       const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
-      const onResend = (answer: Unanswered): void => reportLost({ ...recorded, answer });
+      const onResend = (answer: Unanswered): void => reportResend({ ...recorded, answer });
       const headers = sentHeaders(recorded.id, outgoing, options);
       const sending = sendFast(
         dispatcher,
@@ -155,7 +158,7 @@ interface ExchangeOptions extends TransportOptions {
   /** Limits for this response. The limits are stricter if an earlier response has exceeded a limit. */
   readonly bounds: ReadBounds;
   readonly exceeded: () => void;
-  readonly reportLost: (exchange: Exchange) => void;
+  readonly reportResend: (exchange: Exchange) => void;
 }
 
 function openExchange(
@@ -196,7 +199,7 @@ function openExchange(
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       // Sends the request again. The server probably closed an idle connection without reading the request.
-      options.reportLost({ ...recorded, answer });
+      options.reportResend({ ...recorded, answer });
       return exchange(true);
     }
     const headMs = now();

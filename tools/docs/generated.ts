@@ -51,7 +51,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** The generated tables in docs/trust.md. Each key is the text of the HTML comment above the table. */
+/** The tables that `npm run docs` writes into docs/trust.md. Each key is the text of the HTML comment above a table. */
 const trustTables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,

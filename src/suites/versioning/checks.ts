@@ -70,8 +70,8 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const versionsOfAgent = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // An agent that always reports the same version cannot break the clause. Skipping these agents saves time after
-    // thousands of invokes.
+    // Skips agents whose invokes and health reports all state one version, because they cannot break the clause. This
+    // saves time after thousands of invokes.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

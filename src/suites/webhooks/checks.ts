@@ -42,7 +42,7 @@ function createdWebhook(exchange: Exchange): unknown {
  * Drops 402, 403 and 409 responses at the end of the list if an earlier request created a webhook. These statuses can
  * mean that the key has reached its maximum number of webhooks.
  */
-function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
+function withoutQuotaRefusals(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
 }
@@ -105,11 +105,11 @@ export const webhooks = suite("Webhooks", [
     const answers = Object.values(created).flatMap((each) => each?.exchange ?? []);
     if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
     const successes = answers.filter(isSuccess);
-    const failures = withoutQuota(answers).filter(
+    const failures = withoutQuotaRefusals(answers).filter(
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const unanswered = failures.filter(({ answer }) => answer.kind !== "answered");
-    // A single lost connection proves nothing.
+    // A single request without a response proves nothing if other creations succeeded.
     if (failures.length === 1 && unanswered.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${unanswered.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;
@@ -152,7 +152,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
-    // Leaves out pings: a ping is a test message from the server, and belongs to no agent.
+    // Leaves out events that the document does not define, such as pings: test messages, which belong to no agent.
     const isEvent = (each: Delivery): boolean => isPublishedEvent(eventTypeOf(each));
     const agents = new Set(own.filter(isEvent).map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook)
@@ -290,13 +290,10 @@ export function itemsIn(body: unknown): readonly unknown[] | null {
     body,
     data,
     ...[body, data, getPath(data, "result")].flatMap((each) => [each, getPath(each, "deliveries")]),
-  ];
-  const all = [
-    ...places,
     getPath(data, "data"),
     getPath(body, "items"),
     getPath(body, "results"),
     getPath(data, "items"),
   ];
-  return all.find((each): each is readonly unknown[] => Array.isArray(each)) ?? null;
+  return places.find((each): each is readonly unknown[] => Array.isArray(each)) ?? null;
 }

@@ -9,20 +9,19 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import { findAnsweringAgent, listedAgents } from "../../run/discovery/discover-target.ts";
 import { respondsQuickly } from "../../run/discovery/complete-target.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { ProbeContext } from "../../run/probe.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Name prefix of receiver addresses for webhooks, e.g. `webhook-both`. Addresses for alerts lack this prefix. */
+/** Name prefix of receiver addresses for webhooks, e.g. `webhook-both`. Names for alerts, and `same-url`, lack it. */
 export const hookPrefix = "webhook-";
 
 export interface ReceiverReach {
   readonly baseUrl: string;
   readonly unreachable: string | null;
   /**
-   * Whether the user has named the receiver in the target file or by flags. The user thereby promises that the target
-   * can reach the receiver.
+   * Whether the user has stated the receiver's settings in the target file or by flags. The user thereby promises that
+   * the target can reach the receiver.
    */
   readonly isNamed: boolean;
 }
@@ -37,7 +36,7 @@ const firstHook = `${hookPrefix}wildcard`;
 
 /**
  * Returns how the target reaches the receiver, like {@link reachOf}. Throws a `ReceiverError` if the receiver's public
- * URL does not work, or if the run has created a webhook but the receiver has got no delivery.
+ * URL does not work, or if the receiver has got no delivery since the run requested its first webhook.
  */
 export async function reachOrThrow(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -105,7 +104,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns the webhook's id from the response to its creation; `null` without an id that a URL path can contain. */
+/** Returns a webhook's id from the response to its creation; `null` after a failure, or if no path can contain it. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -122,8 +121,8 @@ export function webhookIdOf(exchange: Exchange): string | null {
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
 
 /**
- * Returns the agents from `GET /agents` responses that have no role in the target, except `agent`. Normally, no probe
- * invokes these agents, so their webhooks get no events.
+ * Returns the agents that `GET /agents` lists, without `agent` and the agents with a role in the target. Normally, no
+ * probe invokes the returned agents, so their webhooks get no events.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
@@ -131,11 +130,12 @@ export function idleAgents({ target, discovery, recorder }: ProbeContext, agent:
 }
 
 /**
- * Finds an answering agent for which the run has created no webhook. Returns `null` without a test clock or with few
- * requests a minute, because the search takes long.
+ * Finds a quickly answering agent for which the run has created no webhook. Returns `null` if it finds none. Also
+ * returns `null` without a test clock, because the search could wait long for slow agents.
  */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
-  if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
+  if (!context.time.canAdvance) return null;
+  // Skips the first idle agent, because the probe `invokedWithWebhooks` may have created a webhook for it.
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
   // Skips agents that the run has already invoked, because an earlier search rejected them.
@@ -159,9 +159,9 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum time to wait for a first delivery. A target may poll its delivery queue only every few seconds. */
+/** Maximum time to wait until the target sends an event. A target may poll its delivery queue every few seconds. */
 export const maxQueuedMs = 10_000;
-/** Step by which the harness advances the test clock while it waits for a first delivery. */
+/** Step by which the harness advances the test clock while it waits until the target sends an event. */
 export const queueStepMs = 1000;
 
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {

@@ -38,7 +38,7 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** Webhooks that the probe creates even if the key has few requests a minute. All other webhooks are then `null`. */
+/** Subscriptions that the probe creates even with few requests a minute. The other subscriptions are then `null`. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
@@ -62,7 +62,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, status: 200 },
 } as const;
 
-/** A text that fills several TCP segments, but costs few tokens. */
+/** A context of about 20 kB, so that the request fills several TCP segments. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(

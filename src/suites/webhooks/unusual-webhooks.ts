@@ -14,8 +14,8 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /**
- * Webhook secrets that a server can misread, e.g. as numbers or base64. None looks random, because reports redact
- * webhook secrets that look random.
+ * Webhook secrets that a server can misread, e.g. as numbers or base64. Only `digits alone` looks random, so reports
+ * redact only this secret.
  */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
@@ -26,12 +26,12 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** The webhook with this secret has an unusual query in its URL. The receiver answers 503 once, to cause a retry. */
+/** Kind of secret of the webhook whose URL has an unusual query. The receiver answers 503 once, to cause a retry. */
 export const secretKindWithQuery = "digits alone" satisfies SecretKind;
 /** Query of a webhook's URL. A server that parses and rewrites the query would change it, e.g. `%20` to `+`. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";
 
-/** The webhook with this secret selects {@link mixedEvents}: one event by its name, and others by a wildcard. */
+/** Kind of secret of the webhook that selects {@link mixedEvents}: one event by its name, others by a wildcard. */
 export const secretKindWithMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 

@@ -14,7 +14,7 @@ export interface KeptBody {
 /**
  * End of a forwarded exchange. `complete`: the client got the whole response. `client left`: the client closed its
  * connection early. `broken`: the upstream's connection broke after the response head. `no response`: the upstream sent
- * nothing, so the forwarder answered 502.
+ * no valid response head, so the forwarder answered 502.
  */
 export type ForwardingEnd =
   | { readonly kind: "complete" | "client left" }

@@ -2,8 +2,8 @@ import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
 /**
- * Results for servers that admit more requests per minute than the tier allows. `detected` is the smallest number of
- * admitted requests at which a check always fails.
+ * Results for a kind of server that admits more requests per minute than the tier allows. `detected` is the smallest
+ * number of admitted requests per minute at which a check fails in every simulated run.
  */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;

@@ -50,7 +50,7 @@ const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits):
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** A server that admits too many requests per minute. Its headers report only the limit per hour. */
+/** A server that admits too many requests per minute. Until a 429, its headers report only the limit per hour. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],

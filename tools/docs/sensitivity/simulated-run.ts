@@ -93,7 +93,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/** A `GET /usage` without a response. Because of it, the simulated run tests limits only with invokes. */
+/** A `GET /usage` without a response. Because of it, the simulated run uses up limits only with invokes. */
 const unansweredUsageRead: Exchange = {
   id: "x0",
   key: null,

@@ -4,7 +4,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { findingName } from "../model/finding-text.ts";
-import type { PairCoverageByNight } from "./pairs-of-nights.ts";
+import type { PairCoverageByNight } from "./pair-coverage.ts";
 import { type FlakyCheck, flakinessWindowNights, type OpenFailure } from "./finding-history.ts";
 import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";

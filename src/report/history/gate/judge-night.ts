@@ -4,7 +4,7 @@ import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { documentOf, nightBaseline } from "../night-baseline.ts";
-import { pairCoverageByNight, type PairCoverageByNight } from "../pairs-of-nights.ts";
+import { pairCoverageByNight, type PairCoverageByNight } from "../pair-coverage.ts";
 import { type FlakyCheck, flakyChecksOf, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import {
   countsCaveat,

@@ -6,7 +6,7 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { formatCount, joinFirst } from "../../../base/text.ts";
-import { pairCoverageByNight, type PairCoverageByNight } from "../pairs-of-nights.ts";
+import { pairCoverageByNight, type PairCoverageByNight } from "../pair-coverage.ts";
 import { flakyChecksOf, flakinessWindowNights, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import type { Night, NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";

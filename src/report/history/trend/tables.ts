@@ -7,7 +7,7 @@ import { formatNumber, wholePercent } from "../../../base/numbers.ts";
 import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/finding.ts";
-import type { PairCoverageByNight } from "../pairs-of-nights.ts";
+import type { PairCoverageByNight } from "../pair-coverage.ts";
 import type { FlakyCheck, OpenFailure } from "../finding-history.ts";
 import { formatDate } from "./charts.ts";
 

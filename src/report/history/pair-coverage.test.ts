@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "./night.ts";
-import { pairCoverageByNight } from "./pairs-of-nights.ts";
+import { pairCoverageByNight } from "./pair-coverage.ts";
 import { sampleNight } from "./testing/simulate-nights.ts";
 
 const total = 10;

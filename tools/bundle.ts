@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "rolldown";
 
-import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
+import type { ClauseCatalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
 // Bundles the command and its libraries into a folder. Usage: `node_modules/.bin/node tools/bundle.ts FOLDER`.
 
@@ -28,7 +28,7 @@ const catalogueAsData: Plugin = {
   load: async (id) => {
     if (id !== catalogueModule) return null;
     const { clauseCatalogue } = (await import(pathToFileURL(catalogueModule).href)) as {
-      readonly clauseCatalogue: Catalogue;
+      readonly clauseCatalogue: ClauseCatalogue;
     };
     // V8 parses JSON in a string faster than it parses the same value as a literal.
     return `export const clauseCatalogue = JSON.parse(${JSON.stringify(JSON.stringify(clauseCatalogue))});`;

@@ -1,5 +1,5 @@
 import type { Measurement } from "../measuring/measurement.ts";
-import { globOf } from "../../src/base/text.ts";
+import { globMatcher } from "../../src/base/text.ts";
 
 /** The value that a row of the benchmark compares. `rate` is work per second. */
 export type ComparedValue = "wall time" | "CPU time" | "rate" | "memory";
@@ -69,7 +69,7 @@ export function isGoalMet(
 /** Chooses rows by name, by pattern, or by family such as `start`. Returns all rows if `names` is empty. */
 export function chooseRows(rows: readonly BenchRow[], names: readonly string[]): readonly BenchRow[] {
   const fits = (row: BenchRow, name: string): boolean =>
-    [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));
+    [name, `${name}-*`].some((pattern) => globMatcher(pattern)(row.name));
   const unknown = names.find((name) => !rows.some((row) => fits(row, name)));
   if (unknown !== undefined) throw new Error(`There is no row "${unknown}": \`npm run bench -- --list\` names them.`);
   return names.length === 0 ? rows : rows.filter((row) => names.some((name) => fits(row, name)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { globOf } from "./text.ts";
+import { globMatcher } from "./text.ts";
 
 describe("a glob", () => {
   it.each([
@@ -13,6 +13,6 @@ describe("a glob", () => {
     ["a**c", "abbc", true],
     ["", "a", false],
   ])("%j of %j: %s", (pattern, name, isMatch) => {
-    expect(globOf(pattern)(name)).toBe(isMatch);
+    expect(globMatcher(pattern)(name)).toBe(isMatch);
   });
 });

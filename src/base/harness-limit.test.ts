@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { HarnessLimit, harnessLimitIn, harnessLimitOf } from "./harness-limit.ts";
+import { HarnessLimitError, harnessLimitIn, harnessLimitOf } from "./harness-limit.ts";
 
 const coded = (code: string, other: object = {}): Error =>
   Object.assign(new Error(`connect ${code} 127.0.0.1:80`), { code, ...other });
@@ -19,7 +19,7 @@ describe("limits of the harness and its machine", () => {
 
   it.each<[string, unknown, string | null]>([
     ["a cause", new TypeError("fetch failed", { cause: coded("EMFILE") }), "EMFILE"],
-    ["the limit itself", new HarnessLimit("ENFILE"), "ENFILE"],
+    ["the limit itself", new HarnessLimitError("ENFILE"), "ENFILE"],
     ["a process that cannot start", coded("EAGAIN", { syscall: "spawn k6" }), "EAGAIN"],
     ["a read that would block", coded("EAGAIN", { syscall: "read" }), null],
     ["attempts that all met one", new AggregateError([coded("EMFILE"), coded("EMFILE")]), "EMFILE"],

@@ -18,8 +18,8 @@ const limitMessages = {
 export type HarnessLimitCode = keyof typeof limitMessages;
 
 /** An error whose cause is that this machine ran out of a resource, such as ports. The target is not at fault. */
-export class HarnessLimit extends Error {
-  override readonly name = "HarnessLimit";
+export class HarnessLimitError extends Error {
+  override readonly name = "HarnessLimitError";
   readonly code: HarnessLimitCode;
 
   constructor(code: HarnessLimitCode, message: string = limitMessages[code]) {
@@ -29,8 +29,8 @@ export class HarnessLimit extends Error {
 }
 
 /** Finds the exhausted resource of this machine that caused an error. Returns `null` if the error has another cause. */
-export function harnessLimitOf(error: unknown): HarnessLimit | null {
-  if (error instanceof HarnessLimit) return error;
+export function harnessLimitOf(error: unknown): HarnessLimitError | null {
+  if (error instanceof HarnessLimitError) return error;
   if (!(error instanceof Error)) return null;
   if (error instanceof AggregateError) {
     const found = error.errors.map(harnessLimitOf);
@@ -38,7 +38,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
   }
   const code = "code" in error ? error.code : null;
   const isOfSpawn = code !== "EAGAIN" || ("syscall" in error && String(error.syscall).startsWith("spawn"));
-  return isLimitCode(code) && isOfSpawn ? new HarnessLimit(code) : harnessLimitOf(error.cause);
+  return isLimitCode(code) && isOfSpawn ? new HarnessLimitError(code) : harnessLimitOf(error.cause);
 }
 
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
@@ -54,9 +54,9 @@ const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCo
   [/fork\/exec \S+: resource temporarily unavailable|failed to create new OS thread/i, "EAGAIN"],
 ];
 
-export function harnessLimitIn(text: string): HarnessLimit | null {
+export function harnessLimitIn(text: string): HarnessLimitError | null {
   const found = foreignMessages.find(([pattern]) => pattern.test(text));
-  return found === undefined ? null : new HarnessLimit(found[1]);
+  return found === undefined ? null : new HarnessLimitError(found[1]);
 }
 
 export const availableFiles = (max: number): number => Math.min(max, readAvailableOnLinux() ?? countOpenableFiles(max));
@@ -88,13 +88,13 @@ const reservedFiles = 64;
 /**
  * Checks that this process can open enough files. Beyond the limit of open files, Node silently closes connections.
  * @param connections maximum number of open connections in one process
- * @throws {HarnessLimit}
+ * @throws {HarnessLimitError}
  */
 export function assertOpenFiles(connections: number): void {
   const needed = connections + reservedFiles;
   const available = availableFiles(needed);
   if (available >= needed) return;
-  throw new HarnessLimit(
+  throw new HarnessLimitError(
     "EMFILE",
     `the harness may need ${needed} more open files, and can open ${available}: raise the limit, such as with \`ulimit -n ${recommendedLimit(needed)}\``,
   );

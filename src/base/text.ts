@@ -112,7 +112,7 @@ export function joinFirst(items: readonly string[], maxItems: number): string {
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /** Returns a function that matches whole names, ignoring case. In the pattern, `*` stands for any text. */
-export function globOf(pattern: string): (name: string) => boolean {
+export function globMatcher(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
   const whole = new RegExp(`^${parts.join(".*")}$`, "i");
   return (name) => whole.test(name);

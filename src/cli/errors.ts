@@ -1,6 +1,6 @@
 import { messageOf, traceOf } from "../base/errors.ts";
 import { line, type Line, UsageError } from "../base/line.ts";
-import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
+import { type HarnessLimitError, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
 import { exitCodes } from "../base/process-end.ts";
@@ -54,7 +54,7 @@ export function catchFailures(): void {
   });
 }
 
-const limitText = ({ message }: HarnessLimit): string =>
+const limitText = ({ message }: HarnessLimitError): string =>
   `No verdict, and not the target's fault: ${sanitizeLine(message, 500)}.`;
 
 function failureText(error: unknown): string {

@@ -3,7 +3,7 @@ import { isObject } from "../base/json.ts";
 import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
 /** Errors and unusual responses that test a client: the names that `--trouble` accepts, with descriptions. */
-export const troubleNames = {
+export const troubleDescriptions = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",
   "502": "a request that fails three times, first with a 502, a page of HTML",
@@ -24,7 +24,7 @@ export const troubleNames = {
   "small-pages": "pages with fewer agents than `limit` asks for",
 } as const;
 
-export type TroubleName = keyof typeof troubleNames;
+export type TroubleName = keyof typeof troubleDescriptions;
 
 export interface StreamShape {
   readonly frame: (name: string, data: string, number: number) => string;
@@ -154,7 +154,7 @@ export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
 
 const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
 
-/** Functions that change the parsed body of a JSON response in legal ways. Each has a name of `troubleNames`. */
+/** Functions that change the parsed body of a JSON response in legal ways. Each has a name of `troubleDescriptions`. */
 export const jsonEdits = {
   "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
   "null-fields": (value: unknown): unknown =>

@@ -1,7 +1,7 @@
 import { assertCommand } from "../app/client/client-session.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
 import { line, UsageError } from "../base/line.ts";
-import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
+import { type TroubleName, troubleDescriptions } from "../gateway/trouble.ts";
 import { type Judged, judgedOrThrow } from "./judge.ts";
 import { libraryMessages } from "./scope.ts";
 
@@ -32,7 +32,7 @@ const defaultVariables: ClientVariables = {
 };
 
 /** Names of the errors and unusual responses that {@link judgeClient} can inject, such as `429`, `reset` and `crlf`. */
-export const troubles: readonly string[] = Object.keys(troubleNames);
+export const troubles: readonly string[] = Object.keys(troubleDescriptions);
 
 /**
  * Runs a client against the reference server and judges its requests, as `conformance client` does.
@@ -66,6 +66,6 @@ export async function judgeClient(
 }
 
 function parseTroubleName(name: string): TroubleName {
-  if (Object.hasOwn(troubleNames, name)) return name as TroubleName;
+  if (Object.hasOwn(troubleDescriptions, name)) return name as TroubleName;
   throw new UsageError(line`troubles has ${JSON.stringify(name)}, which is no trouble. Known: ${troubles.join(", ")}.`);
 }

@@ -2,7 +2,7 @@ import { userAgent } from "../base/package-root.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
-import { assertOpenFiles, HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
+import { assertOpenFiles, HarnessLimitError, harnessLimitOf } from "../base/harness-limit.ts";
 import { isAboutCounts } from "../run/disturbances/disturbance.ts";
 import { describeSkip, type Messages, need, type SkipReason, type SkipText } from "../run/skip-reason.ts";
 import { type Engine, type EngineOptions, EngineProblem, type LoadProgress, unsupportedReason } from "./engine.ts";
@@ -100,7 +100,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Aborted with a {@link TargetDied} or a {@link HarnessLimit}, to skip the remaining trials. */
+  /** Aborted with a {@link TargetDied} or a {@link HarnessLimitError}, to skip the remaining trials. */
   readonly stop: AbortController;
 }
 
@@ -151,7 +151,9 @@ const hasBrokenLimits = (result: TrialResult): boolean =>
 
 const stopOf = ({ reason }: AbortSignal): SkipReason => ({
   reason:
-    reason instanceof TargetDied || reason instanceof HarnessLimit ? reason.message : "the run was stopped before it",
+    reason instanceof TargetDied || reason instanceof HarnessLimitError
+      ? reason.message
+      : "the run was stopped before it",
   needs: null,
 });
 

@@ -2,7 +2,7 @@ import { isLoopback } from "../base/network/network.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
 import { userAgent } from "../base/package-root.ts";
 import { publishedEndpoints } from "../spec/endpoints.ts";
-import type { HarnessLimit } from "../base/harness-limit.ts";
+import type { HarnessLimitError } from "../base/harness-limit.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
@@ -35,7 +35,7 @@ export interface SendingOptions extends Partial<RunBounds> {
 
 export interface RunContextOptions extends SendingOptions {
   /** Called to stop the run if this machine lacks a resource, such as a free port. */
-  readonly onHarnessLimit: (limit: HarnessLimit) => void;
+  readonly onHarnessLimit: (limit: HarnessLimitError) => void;
 }
 
 export function createContext(options: RunContextOptions): ClientContext {
@@ -129,7 +129,7 @@ interface ShortSessionOptions {
   readonly readOnly?: boolean;
   readonly signal: AbortSignal;
   readonly onWait?: (ms: number, why: string) => void;
-  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
+  readonly onHarnessLimit?: (limit: HarnessLimitError) => void;
 }
 
 interface ShortSession {

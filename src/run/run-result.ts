@@ -1,4 +1,4 @@
-import type { HarnessLimit } from "../base/harness-limit.ts";
+import type { HarnessLimitError } from "../base/harness-limit.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
@@ -115,7 +115,7 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
  * Turns breaches into errors, because this machine lacked a resource, such as a free port. Without a breach, turns the
  * first judgement into an error, so that the report shows the problem.
  */
-export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
+export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimitError): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({
     ...judgement,
     finding: { kind: "error", reason: limit.message },

@@ -1,7 +1,7 @@
 import type { PublishedTier } from "../spec/tiers.ts";
 import { withConfirmedFreshness } from "../target/control-calls.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
-import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
+import { HarnessLimitError, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { assignDerivedRoles, withDetectedTiers, withWebhookAgent } from "./discovery/complete-target.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
@@ -65,7 +65,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
     // `end` aborts all waits on the run's clock. A receiver that stays open still needs its waits.
     if (result.listening === null) end();
-    if (!(signal.reason instanceof HarnessLimit)) return result;
+    if (!(signal.reason instanceof HarnessLimitError)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
     return { ...result, kind: "judged", stopped: signal.reason.message, judgements };
   } finally {

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-import { HarnessLimit } from "../base/harness-limit.ts";
+import { HarnessLimitError } from "../base/harness-limit.ts";
 import { listenOnLoopback } from "../base/network/network.ts";
 import { targetFromObject } from "./target-file.ts";
 import { withConfirmedFreshness } from "./control-calls.ts";
@@ -58,7 +58,7 @@ describe("keys that a target file calls fresh", () => {
     });
     onTestFinished(() => connecting.mockRestore());
     const ask = { method: "GET", url: "http://127.0.0.1:9/used" };
-    await expect(freshKeys({ freshAt, start: "s1", ask })).rejects.toThrow(HarnessLimit);
+    await expect(freshKeys({ freshAt, start: "s1", ask })).rejects.toThrow(HarnessLimitError);
   });
 
   it("are taken at the file's word if it says nothing about confirming it", async () => {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
+import { type HarnessLimitError, harnessLimitOf } from "../base/harness-limit.ts";
 import { type Network, proxyFor } from "../base/network/network.ts";
 
 const maxConnectMs = 2000;
@@ -18,12 +18,12 @@ const minOpenMs = 30;
 export async function acceptsConnection(
   url: string,
   network: Network,
-  onHarnessLimit?: (limit: HarnessLimit) => void,
+  onHarnessLimit?: (limit: HarnessLimitError) => void,
 ): Promise<boolean> {
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  let limit: HarnessLimit | null = null;
+  let limit: HarnessLimitError | null = null;
   socket.on("error", (error) => {
     limit = harnessLimitOf(error);
     if (limit !== null) onHarnessLimit?.(limit);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Dispatcher, request } from "undici";
 
-import type { HarnessLimit } from "../base/harness-limit.ts";
+import type { HarnessLimitError } from "../base/harness-limit.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import { userAgent } from "../base/package-root.ts";
@@ -67,7 +67,7 @@ interface TransportOptions {
   /** Returns headers that identify the harness. They are sent, but not recorded. Default: `User-Agent`. */
   readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port, file descriptor or memory for a connection. */
-  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
+  readonly onHarnessLimit?: (limit: HarnessLimitError) => void;
   /**
    * Called if the transport resends a request because the server closed an idle connection. The server may have
    * received the request twice.

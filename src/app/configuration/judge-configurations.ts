@@ -116,7 +116,7 @@ interface ConfigurationFile {
   readonly source: Source;
 }
 
-export function readConfiguration(name: string): ConfigurationFile {
+export function readAgentConfigurationFile(name: string): ConfigurationFile {
   const notation = notationOf(name);
   if (notation === null)
     throw new UsageError(line`${name} ends in none of .json, .yaml and .yml, so its notation is not known.`);

@@ -4,7 +4,7 @@ import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
-import { canTrustCaBundle } from "../../load/engines/k6/command.ts";
+import { canK6UseCaBundle } from "../../load/engines/k6/command.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 
@@ -29,7 +29,7 @@ export const enginesForTarget = (engines: AvailableEngines, target: Target | nul
 function whyK6CannotReach({ network, baseUrl }: Target): SkipText | null {
   if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))
     return k6Unusable("k6 sends nothing through a proxy to this machine itself");
-  if (network.ca !== null && !canTrustCaBundle())
+  if (network.ca !== null && !canK6UseCaBundle())
     return k6Unusable("k6 cannot be told of authorities of your own here");
   return null;
 }

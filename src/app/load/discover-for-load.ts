@@ -1,4 +1,4 @@
-import { type HarnessLimit, harnessLimitOf } from "../../base/harness-limit.ts";
+import { type HarnessLimitError, harnessLimitOf } from "../../base/harness-limit.ts";
 import { isKeyRefusal } from "../../base/http.ts";
 import type { Client } from "../../run/send/client.ts";
 import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
@@ -36,10 +36,10 @@ export async function discoverForLoad(
   const target = await withConfirmedFreshness(provided.target);
   const key = mainKey(target);
   if (key === null) throw nothingToLoad(noUsableKey);
-  let limit: HarnessLimit | null = null;
+  let limit: HarnessLimitError | null = null;
   // Reads `limit` in a function, because TypeScript does not see that a callback sets `limit`.
-  const limitMet = (): HarnessLimit | null => limit;
-  const onHarnessLimit = (met: HarnessLimit): void => void (limit ??= met);
+  const limitMet = (): HarnessLimitError | null => limit;
+  const onHarnessLimit = (met: HarnessLimitError): void => void (limit ??= met);
   const session = { target, key, maxRequests, maxWaitMs, signal, onHarnessLimit };
   try {
     return await inShortSession(session, async ({ client, pacer, recorder, time }) => {

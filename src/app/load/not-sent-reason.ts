@@ -1,5 +1,5 @@
 import { scenarios } from "../../load/scenarios.ts";
-import type { HarnessLimit } from "../../base/harness-limit.ts";
+import type { HarnessLimitError } from "../../base/harness-limit.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import { safeLine, UsageError } from "../../base/line.ts";
@@ -17,7 +17,7 @@ export type NotSentReason =
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** This machine ran out of a resource that discovery needs, such as file descriptors. */
-  | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
+  | { readonly kind: "harness limit"; readonly limit: HarnessLimitError }
   /** The agent's id, such as `..`, cannot be a part of a URL. `problem` gives the reason. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
   /** The user allowed only GET requests, but a load needs POST requests to invoke agents. */

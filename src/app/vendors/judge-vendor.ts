@@ -61,7 +61,7 @@ interface VendorsRunOptions extends RunScope {
   readonly onLoss?: (sentence: string) => void;
 }
 
-export interface JudgedVendor {
+export interface VendorOutcome {
   readonly vendor: Vendor;
   readonly target: Target | null;
   /** Whether an error of the harness, not of the target, prevented the verdict. */
@@ -75,8 +75,8 @@ async function judgeVendor(
   judging: VendorsRunOptions,
   folder: string,
   say: PrintLine,
-): Promise<JudgedVendor> {
-  const judged = (vendor: Vendor): JudgedVendor => ({ vendor, target, isHarnessError: false, noLoad: null });
+): Promise<VendorOutcome> {
+  const judged = (vendor: Vendor): VendorOutcome => ({ vendor, target, isHarnessError: false, noLoad: null });
   try {
     if (named.kind === "report") return judged(readSavedVendor(named, judging.requirements));
     if (target === null) throw new Error("the target was not read");
@@ -90,7 +90,7 @@ async function judgeVendor(
   }
 }
 
-const failedVendor = ({ name }: ListedVendor, target: Target | null, reason: string): JudgedVendor => ({
+const failedVendor = ({ name }: ListedVendor, target: Target | null, reason: string): VendorOutcome => ({
   vendor: unjudgedVendor(name, target, reason),
   target: null,
   isHarnessError: false,
@@ -196,8 +196,8 @@ export async function judgeConcurrently({
   concurrency,
   folderOf,
   sayOf,
-}: ConcurrentJudging): Promise<JudgedVendor[]> {
-  const results = new Map<ListedVendor, JudgedVendor>();
+}: ConcurrentJudging): Promise<VendorOutcome[]> {
+  const results = new Map<ListedVendor, VendorOutcome>();
   const entries = vendors.map((named) => ({ named, target: readTarget(named) }));
   const connections = entries.map(({ target }) => (isTarget(target) ? maxConnectionsOfRun(target) : 0));
   assertOpenFiles(sumOf(connections.toSorted((one, other) => other - one).slice(0, concurrency)));

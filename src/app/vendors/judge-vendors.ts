@@ -6,7 +6,7 @@ import {
   type ConcurrentJudging,
   judgeConcurrently,
   foldersOf,
-  type JudgedVendor,
+  type VendorOutcome,
   type PrintLine,
 } from "./judge-vendor.ts";
 import { formatDuration } from "../../base/duration.ts";
@@ -35,7 +35,7 @@ interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
 }
 
 export interface JudgedVendors {
-  readonly judged: readonly JudgedVendor[];
+  readonly judged: readonly VendorOutcome[];
   readonly sideBySide: VendorComparison;
 }
 
@@ -75,14 +75,14 @@ export interface VendorsLoad {
 
 /** Sends load to the judged targets one after the other, because concurrent loads would disturb each other. */
 async function sendVendorLoads(
-  judged: readonly JudgedVendor[],
+  judged: readonly VendorOutcome[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
-): Promise<JudgedVendor[]> {
+): Promise<VendorOutcome[]> {
   // Each key counts as used until now: the runs of all vendors have just ended, and vendors can share keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
-  const done: JudgedVendor[] = [];
+  const done: VendorOutcome[] = [];
   for (const each of judged) {
     const { vendor, target } = each;
     if (vendor.kind === "unjudged" || target === null) {

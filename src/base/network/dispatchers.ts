@@ -3,7 +3,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 
-import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
+import { type HarnessLimitError, harnessLimitOf } from "../harness-limit.ts";
 import { getOrAdd } from "../memoize.ts";
 import { type Network, proxyFor } from "./network.ts";
 
@@ -13,7 +13,7 @@ interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
+  readonly onHarnessLimit?: (limit: HarnessLimitError) => void;
 }
 
 interface Dispatchers {

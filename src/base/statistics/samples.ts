@@ -37,7 +37,7 @@ export function doubledRanks(values: readonly number[]): Ranks {
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
-  return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
+  return variance > 0 ? normalUpperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
 /**
@@ -86,8 +86,8 @@ function upperShare(ways: Float64Array, from: number): number {
 }
 
 /** Returns the probability that a standard normal value exceeds `z` (Abramowitz and Stegun 26.2.17). */
-export function upperTail(z: number): number {
-  if (z < 0) return 1 - upperTail(-z);
+export function normalUpperTail(z: number): number {
+  if (z < 0) return 1 - normalUpperTail(-z);
   const t = 1 / (1 + 0.2316419 * z);
   const series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
   return (series * Math.exp((-z * z) / 2)) / Math.sqrt(2 * Math.PI);

@@ -1,4 +1,4 @@
-import { doubledRanks, median, upperTail } from "./samples.ts";
+import { doubledRanks, median, normalUpperTail } from "./samples.ts";
 import { seededRandom } from "../numbers.ts";
 
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
@@ -150,6 +150,6 @@ export function trendOf(values: readonly number[]): Trend {
   });
   const n = values.length;
   const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18);
-  const pValue = deviation === 0 ? 1 : upperTail((rising - Math.sign(rising)) / deviation);
+  const pValue = deviation === 0 ? 1 : normalUpperTail((rising - Math.sign(rising)) / deviation);
   return { slope: slopes.length === 0 ? 0 : median(slopes), pValue };
 }

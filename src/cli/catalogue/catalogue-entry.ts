@@ -58,4 +58,4 @@ interface CatalogueEntry {
 }
 
 /** The checks of every clause, and the text that explains them. Plain JSON, because the build bundles it as data. */
-export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;
+export type ClauseCatalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

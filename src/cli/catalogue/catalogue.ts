@@ -1,9 +1,9 @@
 import { clauseIds } from "../../spec/clauses.ts";
 import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { allSuites } from "../../suites/all.ts";
-import { type Catalogue, catalogueEntryOf } from "./catalogue-entry.ts";
+import { type ClauseCatalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
 /** The only export of this file, because the build (tools/bundle.ts) replaces the file by this computed object. */
 export const clauseCatalogue = Object.fromEntries(
   clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),
-) as unknown as Catalogue;
+) as unknown as ClauseCatalogue;

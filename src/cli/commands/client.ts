@@ -11,7 +11,7 @@ import {
 import { assertCommand, type CommandLine } from "../../app/client/client-session.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
 import { line, UsageError } from "../../base/line.ts";
-import { type TroubleName, troubleNames } from "../../gateway/trouble.ts";
+import { type TroubleName, troubleDescriptions } from "../../gateway/trouble.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";
 import { printText } from "../print-line.ts";
@@ -47,7 +47,7 @@ The command gets an address and a key in its environment, and runs first without
 under trouble, until each kind has met a request that it fits. What it prints is not shown, unless it fails or with --show-output.
 
 Troubles:
-${Object.entries(troubleNames)
+${Object.entries(troubleDescriptions)
   .map(([name, says]) => `  ${name.padEnd(16)} ${says}`)
   .join("\n")}
 
@@ -108,7 +108,7 @@ const act = async ({ flags, ...prepared }: Prepared): Promise<JudgedTarget> => {
   return judged;
 };
 
-const allTroubles = Object.keys(troubleNames) as readonly TroubleName[];
+const allTroubles = Object.keys(troubleDescriptions) as readonly TroubleName[];
 
 function readTroubles({ trouble }: ClientFlags): readonly TroubleName[] {
   if (trouble === false) return [];

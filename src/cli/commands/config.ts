@@ -3,7 +3,7 @@ import { Command } from "commander";
 import {
   judgeConfigurations,
   observeHostedAgents,
-  readConfiguration,
+  readAgentConfigurationFile,
 } from "../../app/configuration/judge-configurations.ts";
 import { safeLine, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
@@ -50,7 +50,7 @@ export const configCommand = (): Command =>
     ).addHelpText("after", examples),
     {
       prepare: (names: readonly string[], flags: ConfigFlags) => ({
-        files: names.map(readConfiguration),
+        files: names.map(readAgentConfigurationFile),
         formats: prepareFormats(flags),
         isQuiet: flags.quiet === true,
         target: flags.target === undefined ? null : readTarget({ target: flags.target }),

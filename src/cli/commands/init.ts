@@ -36,7 +36,7 @@ import {
 import {
   formatMissingParts,
   controlText,
-  foundText,
+  discoverySummary,
   Interrupted,
   openPrompter,
   type Prompter,
@@ -122,7 +122,7 @@ async function proposeFile(
     printText(redact(discovery.sentence));
     return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
-  print(foundText(answers.baseUrl, discovery.target, discovery.requests, style));
+  print(discoverySummary(answers.baseUrl, discovery.target, discovery.requests, style));
   const detected = await controlOf(answers, controlToken);
   if (detected !== null) print(controlText(detected, style));
   const control: ControlParts = detected?.kind === "found" ? detected.parts : {};

@@ -8,7 +8,7 @@ import { defaultLoadParameters, assertScenariosAndEngine } from "../../app/load/
 import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/saved-report.ts";
 import {
   defaultConcurrency,
-  type JudgedVendor,
+  type VendorOutcome,
   type ListedVendor,
   type PrintLine,
   readVendorsFile,
@@ -183,10 +183,10 @@ function present(
   return vendorsExitCode(judged, isInterrupted);
 }
 
-export const vendorsExitCode = (judged: readonly JudgedVendor[], isInterrupted: boolean): number =>
+export const vendorsExitCode = (judged: readonly VendorOutcome[], isInterrupted: boolean): number =>
   isInterrupted ? exitCodes.interrupted : decisiveExitCode(judged.flatMap(exitCodesOf));
 
-function exitCodesOf({ vendor, isHarnessError, noLoad }: JudgedVendor): number[] {
+function exitCodesOf({ vendor, isHarnessError, noLoad }: VendorOutcome): number[] {
   if (vendor.kind === "unjudged") return [isHarnessError ? exitCodes.harnessFailed : exitCodes.nothingExercised];
   const { document, load } = vendor;
   const own = runExitCode(document.report);

@@ -101,7 +101,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   };
 }
 
-export function foundText(
+export function discoverySummary(
   baseUrl: string,
   found: DiscoveredTarget,
   requests: number,

@@ -1,5 +1,5 @@
 import { openEmbeddedEnvironment } from "../../app/load/trial-environment.ts";
-import { globOf, formatCount } from "../../base/text.ts";
+import { globMatcher, formatCount } from "../../base/text.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { line, UsageError } from "../../base/line.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
@@ -79,7 +79,7 @@ const indented = (texts: readonly string[]): string[] => texts.map((text) => `  
 /** Returns the items that match a pattern of `only`; all if `only` is empty. Throws if none match, as after a typo. */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
-  const globs = only.map(globOf);
+  const globs = only.map(globMatcher);
   const found = all.filter((one) => globs.some((glob) => textsOf(one).some((text) => glob(text))));
   if (found.length === 0) throw new UsageError(line`--only ${only.join(" ")} matches no ${what}.`);
   return found;

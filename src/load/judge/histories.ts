@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { countBelow } from "../../base/lists.ts";
 import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
-import { announcedEnd, type Announcement } from "../../rules/limits/admission/fixed-windows.ts";
+import { announcedEnd, type ReportedWindowState } from "../../rules/limits/admission/fixed-windows.ts";
 import {
   type AnnouncedEnds,
   type Decision,
@@ -118,7 +118,7 @@ function announcedWindowEnds(
   time: TargetTime,
 ): AnnouncedEnds {
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
-  const announcementsOf = (limit: number): Announcement[] =>
+  const announcementsOf = (limit: number): ReportedWindowState[] =>
     sent.flatMap((each) =>
       // For the limit per minute, uses only admitted requests: the headers of a 429 can describe a token bucket.
       isAgentCall(each) &&

@@ -27,12 +27,12 @@ export interface GrowthBounds {
  * Change of a usage count between two reads, compared with the expected change. `begun again`: the count fell or has a
  * new limit, e.g. in a new month.
  */
-export interface Growth {
+export interface UsageCountChange {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
   readonly grown: number;
 }
 
-export function growthOf(before: UsageCount, after: UsageCount, { min, max }: GrowthBounds): Growth {
+export function growthOf(before: UsageCount, after: UsageCount, { min, max }: GrowthBounds): UsageCountChange {
   const grown = after.used - before.used;
   if (grown < 0 || before.limit !== after.limit) return { kind: "begun again", grown };
   if (grown < min) return { kind: "short", grown };

@@ -5,7 +5,7 @@ import { line, UsageError } from "../../base/line.ts";
 import type { RunBounds } from "./bounds.ts";
 import { type Check, type Suite, filterChecks } from "../judge/check.ts";
 import type { Messages } from "../skip-reason.ts";
-import { globOf } from "../../base/text.ts";
+import { globMatcher } from "../../base/text.ts";
 import { exempt } from "../judge/finding.ts";
 import type { Target } from "../../target/target.ts";
 
@@ -98,7 +98,7 @@ function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): bo
 }
 
 function matcherOf(pattern: string): Matcher {
-  const glob = globOf(pattern);
+  const glob = globMatcher(pattern);
   return (check, title) => [check.id, check.clause, title].some((name) => glob(name));
 }
 

@@ -1,4 +1,4 @@
-import { HarnessLimit } from "../../base/harness-limit.ts";
+import { HarnessLimitError } from "../../base/harness-limit.ts";
 import { FirstBreach, RunTimeout } from "../skip-reason.ts";
 
 /** An uncaught error of the harness. It stops the run, which ends with a report of the evidence so far. */
@@ -13,7 +13,7 @@ export class HarnessFailure extends Error {
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
-    : reason instanceof HarnessLimit || reason instanceof FirstBreach
+    : reason instanceof HarnessLimitError || reason instanceof FirstBreach
       ? reason.message
       : reason instanceof RunTimeout
         ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { judgeClient } from "../../app/client/judge-client.ts";
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import { cliMessages } from "../../cli/messages.ts";
-import { type TroubleName, troubleNames } from "../../gateway/trouble.ts";
+import { type TroubleName, troubleDescriptions } from "../../gateway/trouble.ts";
 import { pythonInterpreter, withoutPython } from "../../reference/testing/clients/python.ts";
 import type { Report } from "../../report/model/report.ts";
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
@@ -49,7 +49,7 @@ const languages: readonly Language[] = [
   },
 ];
 
-const allTroubles = Object.keys(troubleNames) as readonly TroubleName[];
+const allTroubles = Object.keys(troubleDescriptions) as readonly TroubleName[];
 
 let count = 0;
 

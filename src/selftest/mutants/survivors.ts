@@ -1,5 +1,5 @@
 import { groupsBy } from "../../base/lists.ts";
-import { globOf } from "../../base/text.ts";
+import { globMatcher } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 
 interface Survivor {
@@ -113,9 +113,9 @@ const patterns = survivors.map((known) => ({
   known,
   fits: ({ fate, operator, place, subject }: GroupedMutant) =>
     fate === "survived" &&
-    globOf(known.operator)(operator) &&
-    (globOf(known.place)(place) || globOf(known.place)(place.replace(advancedSuffix, ""))) &&
-    globOf(known.subject)(subject),
+    globMatcher(known.operator)(operator) &&
+    (globMatcher(known.place)(place) || globMatcher(known.place)(place.replace(advancedSuffix, ""))) &&
+    globMatcher(known.subject)(subject),
 }));
 
 export const survivorsTable = (): string =>

@@ -1,4 +1,4 @@
-import { globOf } from "../../base/text.ts";
+import { globMatcher } from "../../base/text.ts";
 import { describeCondition } from "./conditions.ts";
 import type { WireTrial, WireMutantStatus } from "./trial.ts";
 
@@ -93,7 +93,8 @@ export const wireSurvivorsTable = (): string =>
 
 export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTrial, "mutant">): string | null =>
   wireSurvivors.find(
-    (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
+    (row) =>
+      globMatcher(row.mutation)(mutation.description) && globMatcher(row.condition)(describeCondition(condition)),
   )?.reason ?? null;
 
 export interface ClassRow {

@@ -35,7 +35,7 @@ import {
   receiverOverflowExcuse,
   unpublishedTypeExcuse,
 } from "./events.ts";
-import { judgeAgentNamed, judgeCreatedTime, sourceChecks, uniqueIdsCheck } from "./event-content.ts";
+import { judgeDeliveredAgentId, judgeCreatedTime, sourceChecks, uniqueIdsCheck } from "./event-content.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { webhookSecretChecks } from "./unusual-webhook-checks.ts";
 import { batchTimeCheck, everyEndChecks } from "./every-end.ts";
@@ -174,7 +174,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkDeliveryField("HOOK-5"),
   checkDeliveryField("HOOK-6"),
   uniqueIdsCheck,
-  check("HOOK-36", invokedWithWebhooks, judgeAgentNamed),
+  check("HOOK-36", invokedWithWebhooks, judgeDeliveredAgentId),
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),

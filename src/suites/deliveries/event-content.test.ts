@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Header } from "../../evidence/exchange.ts";
-import { judgeAgentNamed, judgeCreatedTime } from "./event-content.ts";
+import { judgeDeliveredAgentId, judgeCreatedTime } from "./event-content.ts";
 import { exchange } from "../testing/evidence.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 
@@ -50,7 +50,7 @@ describe("the agent of an event", () => {
     [{ agent_id: 5 }, "unproven"],
     [{}, "unproven"],
   ])("%j: %s", (event, expected) => {
-    expect(judgeAgentNamed(evidenceWith(event)).kind).toBe(expected);
+    expect(judgeDeliveredAgentId(evidenceWith(event)).kind).toBe(expected);
   });
 });
 
@@ -58,8 +58,8 @@ describe("a ping to a new address", () => {
   it("is not an event of an agent", () => {
     const ping = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
     const event = { ...delivery({ type: "agent.invoked", agent_id: "a b" }, 0), attempt: 2 };
-    expect(judgeAgentNamed({ ...evidenceWith({}), deliveries: [ping, event] }).kind).toBe("holds");
-    expect(judgeAgentNamed({ ...evidenceWith({}), deliveries: [ping] }).kind).toBe("breach");
+    expect(judgeDeliveredAgentId({ ...evidenceWith({}), deliveries: [ping, event] }).kind).toBe("holds");
+    expect(judgeDeliveredAgentId({ ...evidenceWith({}), deliveries: [ping] }).kind).toBe("breach");
   });
 });
 

@@ -21,7 +21,7 @@ const deliveriesOfAgent = ({ webhooks, deliveries }: InvokedWithWebhooks): Deliv
     ),
   );
 
-export function judgeAgentNamed(evidence: InvokedWithWebhooks): Finding<never> {
+export function judgeDeliveredAgentId(evidence: InvokedWithWebhooks): Finding<never> {
   const invoked = evidence.invoked.map(invokedAgent).find((each) => each !== null);
   const named = deliveriesOfAgent(evidence).flatMap((delivery) => {
     const agent = getPath(deliveryJson(delivery), "agent_id");

@@ -22,7 +22,7 @@ import {
   allSamples,
   samplesAndExchanges,
   concurrentRounds,
-  remainingFallDuring,
+  fallOfRemainingIn,
   hasImpossibleFall,
   hasUnexpectedFall,
 } from "./probes.ts";
@@ -153,7 +153,7 @@ const checks: readonly Check[] = [
   check("HDR-12", samplesAndExchanges, judgeRemainingAfterReads, { as: "readings" }),
   remainingLedgerCheck,
   check("HDR-13", concurrentRounds, ({ rounds }) => {
-    const readable = rounds.filter((round) => remainingFallDuring(round) !== null);
+    const readable = rounds.filter((round) => fallOfRemainingIn(round) !== null);
     const [first] = readable;
     if (first === undefined)
       return unproven("the concurrent requests were not all admitted in one window, or `Remaining` was absent");
@@ -161,7 +161,7 @@ const checks: readonly Check[] = [
     const impossible = readable.find(hasImpossibleFall);
     if (impossible === undefined || !readable.every(hasImpossibleFall))
       return unproven("a rolling window may have given back earlier requests during the round");
-    const { fell = 0, expected = 0, remainingAtOnce = [], from = 0 } = remainingFallDuring(impossible) ?? {};
+    const { fell = 0, expected = 0, remainingAtOnce = [], from = 0 } = fallOfRemainingIn(impossible) ?? {};
     return breach(
       `\`Remaining\` falls by ${expected} from the request before to the one after ${expected - 1} at once`,
       `it fell by ${fell}: ${from}, then ${remainingAtOnce.join(", ")}, then ${from - fell}`,

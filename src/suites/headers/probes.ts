@@ -156,7 +156,7 @@ export function countReturnable(samples: readonly Sample[], from: Sample, to: Sa
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
 }
 
-export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound) {
+export function fallOfRemainingIn({ before, atOnce, after }: ConcurrentRound) {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
@@ -177,7 +177,7 @@ export const hasUnexpectedFall = (round: ConcurrentRound | undefined): boolean =
   round !== undefined && isFallUnexpected(round, 0);
 
 function isFallUnexpected(round: ConcurrentRound, mayReturn: number): boolean {
-  const fall = remainingFallDuring(round);
+  const fall = fallOfRemainingIn(round);
   if (fall === null) return false;
   const { fell, expected, remainingAtOnce, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import type { HourExhausted } from "./hour-probe.ts";
+import type { HourEvidence } from "./hour-probe.ts";
 import { excessPercentOf } from "./key-history.ts";
 import type { TimedRetry } from "./timed-retry.ts";
-import type { MinuteExhausted } from "./minute-probe.ts";
+import type { MinuteEvidence } from "./minute-probe.ts";
 import { limits } from "./checks.ts";
 import type { SiblingKeyResult } from "./sibling-key.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -37,7 +37,7 @@ const later = (answer: Exchange, saidSeconds: number, passedSeconds: number): Ti
   atMostSeconds: passedSeconds + 0.1,
 });
 
-const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
+const minute = (more: Partial<MinuteEvidence> = {}): MinuteEvidence => ({
   limits: free,
   isFresh: true,
   hasClock: true,
@@ -73,7 +73,7 @@ const failing = minute({
 });
 
 describe("a minute's allowance", () => {
-  it.each<[id: string, name: string, use: MinuteExhausted, kind: string]>([
+  it.each<[id: string, name: string, use: MinuteEvidence, kind: string]>([
     ["LIM-1", "ten and a refusal", minute(), "holds"],
     ["LIM-1", "forty-five at once", many, "breach"],
     ["LIM-1", "nothing but 400", failing, "unproven"],
@@ -114,7 +114,7 @@ describe("a minute's allowance", () => {
 });
 
 describe("the excess of a minute's allowance", () => {
-  it.each<[string, MinuteExhausted, number | null]>([
+  it.each<[string, MinuteEvidence, number | null]>([
     ["is the smallest tried one with which two windows that meet admit as many", many, 50],
     ["is unknown for a breach of another kind", nine, null],
     ["is unknown without a breach", minute(), null],
@@ -150,11 +150,11 @@ const withLeft = (limit: number, remaining: number): Exchange =>
 const ofLaterHour = (status: number): Exchange => ofHour(status, undefined, 3000);
 
 /** An exhausted hour in which a stream was admitted. */
-const slipped = (more: Partial<HourExhausted> = {}): HourExhausted =>
+const slipped = (more: Partial<HourEvidence> = {}): HourEvidence =>
   hour(100, { refused: [ofHour(429)], stream: ofHour(200), afterStream: ofHour(429), ...more });
 
 /** The evidence of ten requests every two minutes or more, then a refusal, and one more request two hours later. */
-function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhausted {
+function hour(admitted: number, more: Partial<HourEvidence> = {}): HourEvidence {
   const samples = Array.from({ length: admitted }, (_, index) =>
     sample({ sentMs: index, sentClockMs: Math.floor(index / 10) * 123_000 }),
   );
@@ -218,7 +218,7 @@ describe("another key of the tier", () => {
 });
 
 describe("an hour's allowance", () => {
-  it.each<[id: string, name: string, use: HourExhausted, kind: string]>([
+  it.each<[id: string, name: string, use: HourEvidence, kind: string]>([
     ["LIM-3", "a hundred", hour(100), "holds"],
     ["LIM-3", "two hundred and one", hour(201), "breach"],
     ["LIM-3/stream", "a stream that is refused", hour(100), "holds"],

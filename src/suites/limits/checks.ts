@@ -26,7 +26,7 @@ import { defaultTimeoutCheck, timedOutInvokesCheck } from "./timeouts.ts";
 import { everyEndpointCheck, everyTraitCheck, healthBurstCheck } from "./every-endpoint.ts";
 import { everyKeyCountedCheck } from "./every-key.ts";
 import { everyRetryCheck } from "./every-retry.ts";
-import { hourExhausted, type HourExhausted, judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-probe.ts";
+import { hourExhausted, type HourEvidence, judgeRemainingOfHour, judgeStreamBeyondHour } from "./hour-probe.ts";
 import {
   excessPercentOf,
   isRefusedForTokens,
@@ -39,7 +39,7 @@ import {
 } from "./key-history.ts";
 import { ledgerChecks } from "./ledger-checks.ts";
 import { minuteEdgeCheck } from "./minute-edge.ts";
-import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
+import { minuteExhausted, type MinuteEvidence } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
 import { nextMonthCheck } from "./next-month.ts";
 import { quotaChecks } from "./quota.ts";
@@ -55,8 +55,8 @@ function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
 }
 
-const minuteBreach = (use: MinuteExhausted) => findBreach(use, use.first.admitted, use.limits.perMinute);
-const hourBreach = (use: HourExhausted) => findBreach(use, use.admitted, use.limits.perHour);
+const minuteBreach = (use: MinuteEvidence) => findBreach(use, use.first.admitted, use.limits.perMinute);
+const hourBreach = (use: HourEvidence) => findBreach(use, use.admitted, use.limits.perHour);
 
 function describeExcess(judged: LimitBreach, use: RunKeyHistory, name: LimitName): Finding<never> {
   const excessPercent = excessPercentOf(use, name);
@@ -72,7 +72,7 @@ const describeBreach = ({ expected, actual, witness }: LimitBreach): Breach => {
 const unprovenByFailures = (where: string): Finding<never> =>
   unproven(`requests ${where} the limit got neither a success nor a 429`);
 
-function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
+function isUnlimited({ first, samples, limits }: MinuteEvidence): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const remainingValues = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
   return (
@@ -107,7 +107,7 @@ const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /** Judges HDR-10: if `Limit` includes the burst, the target must admit more than `perMinute`. */
-function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
+function judgeLimitWithBurst(use: MinuteEvidence): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);

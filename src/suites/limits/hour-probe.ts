@@ -34,7 +34,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { headerNames } from "../../spec/headers.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 
-export interface HourExhausted extends RunKeyHistory {
+export interface HourEvidence extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
@@ -69,7 +69,7 @@ export const hourExhausted = tierProbe(
 async function exhaustHourOfTier(
   context: TierProbeContext<"agents.answering">,
   smallerTiers: SmallerTiers,
-): Promise<HourExhausted> {
+): Promise<HourEvidence> {
   const { tested, time, target, recorder, discovery } = context;
   const sender = senderOf(context);
   requireCountedRead(sender, "hour");
@@ -234,7 +234,7 @@ function createMinuteSender(sender: KeySender, admittedBefore: number | null, { 
   };
 }
 
-export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
+export function judgeStreamBeyondHour(use: HourEvidence, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
   if (hasStatus(stream, 429)) return holds();
@@ -257,7 +257,7 @@ export function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Find
   );
 }
 
-function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
+function admittedInWindow({ samples }: HourEvidence, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
   // Compares only advances of the test clock, not real time. Some test clocks stand still between advances.
@@ -266,7 +266,7 @@ function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
-export function judgeRemainingOfHour(use: HourExhausted, isBroken: boolean): Finding<never> {
+export function judgeRemainingOfHour(use: HourEvidence, isBroken: boolean): Finding<never> {
   const refusal = use.refused.findLast((each) => hasStatus(each, 429));
   if (refusal === undefined) return inapplicable("no request was refused with 429");
   if (refusedForTokens(use.samples, use.limits).has(refusal.id)) return inapplicable(tokensExplain);

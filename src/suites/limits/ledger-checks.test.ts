@@ -30,7 +30,7 @@ const standardCost = (name: Name): number => (name === "health" || name === "noA
 
 interface Server {
   readonly cost?: (name: Name, index: number) => number;
-  /** Growth of `requests.used` with a request. Default: its cost. */
+  /** UsageCountChange of `requests.used` with a request. Default: its cost. */
   readonly used?: (name: Name) => number;
   /** Number of requests that a refilling window gives back during each request. */
   readonly refill?: number;

@@ -48,7 +48,7 @@ import {
   useExpiryMs,
 } from "./timed-retry.ts";
 
-export interface MinuteExhausted extends RunKeyHistory {
+export interface MinuteEvidence extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
   readonly refused: readonly Exchange[];
@@ -81,7 +81,7 @@ export const minuteExhausted = tierProbe(
   (context) => runAmongTiers(context, "minute", (smallerTiers) => exhaustMinute(context, smallerTiers)),
 );
 
-async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerTiers): Promise<MinuteExhausted> {
+async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerTiers): Promise<MinuteEvidence> {
   const { tested, time, target, recorder, discovery } = context;
   const { limits } = tested;
   const sender = senderOf(context);

@@ -8,7 +8,7 @@ import { breach, type Finding, holds, unproven } from "../../run/judge/finding.t
 import { probe } from "../../run/probe.ts";
 import { codeOf, isSuccess, outcomeOf } from "../shared/response.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
-import { type QuotaExhausted, quotaExhausted, refusalIn } from "./quota.ts";
+import { type QuotaEvidence, quotaExhausted, refusalIn } from "./quota.ts";
 import { mayRefuseForTokens, tokensIn } from "./beyond-quota.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
@@ -66,7 +66,7 @@ const minMonthMs = 27 * dayMs;
  * Whether a new month has begun: `period` is a month later, or `retry_after` changed by over an hour. `period` counts
  * only if all earlier usage reports have the same `period`.
  */
-function isNewMonth({ readings }: QuotaExhausted, before: MonthState, after: MonthState): boolean {
+function isNewMonth({ readings }: QuotaEvidence, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];
   const isSteady = readings.filter(isSuccess).every((each) => periodIn(each) === period);
   if (isSteady && unixMsOf(String(laterPeriod)) - unixMsOf(String(period)) >= minMonthMs) return true;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
 import type { BatchBeyondQuota } from "./beyond-quota.ts";
-import { quotaChecks, type QuotaExhausted } from "./quota.ts";
+import { quotaChecks, type QuotaEvidence } from "./quota.ts";
 import { delivery, event, exchange, streamed } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
 
@@ -16,14 +16,14 @@ const refusal = (status: number, remaining: number): Exchange =>
     json: { error: { code: "QUOTA", message: "no", status, retry_after: 60 } },
   });
 
-const used = (turns: readonly (readonly [number, Exchange])[], quota: number | null = 100): QuotaExhausted => ({
+const used = (turns: readonly (readonly [number, Exchange])[], quota: number | null = 100): QuotaEvidence => ({
   quota,
   readings: [],
   turns: turns.map(([usedBefore, each]) => ({ usedBefore, exchange: each })),
 });
 
 describe("the month's tokens", () => {
-  it.each<[string, QuotaExhausted, string]>([
+  it.each<[string, QuotaEvidence, string]>([
     [
       "a turn is refused once they are used",
       used([
@@ -78,12 +78,12 @@ describe("streams once the month's tokens are used", () => {
   const done = streamed([event("start", { message: "on" }), event("done", { usage: { total_tokens: 7 } })]);
   const free = streamed([event("start", { message: "on" }), event("done", { usage: { total_tokens: 0 } })]);
   const failed = streamed([event("start", { message: "on" }), event("error", { error: "no", code: "QUOTA" })]);
-  const after = (streams: readonly (readonly [number, Exchange])[], control = refused): QuotaExhausted => ({
+  const after = (streams: readonly (readonly [number, Exchange])[], control = refused): QuotaEvidence => ({
     ...used([[104, refused]]),
     streamed: { streams: streams.map(([usedBefore, each]) => ({ usedBefore, exchange: each })), control },
   });
 
-  it.each<[string, QuotaExhausted, string]>([
+  it.each<[string, QuotaEvidence, string]>([
     ["are refused", after([[104, refused]]), "holds"],
     ["are refused with 403", after([[104, refusal(403, 5)]]), "holds"],
     ["succeed between two refused invokes", after([[104, done]]), "breach"],
@@ -116,12 +116,12 @@ describe("streams once the month's tokens are used", () => {
 
 describe("`retry_after` of a refusal for the month's tokens", () => {
   const refused = refusal(429, 5);
-  const later = (seconds: number, change: Exchange = refused): QuotaExhausted => ({
+  const later = (seconds: number, change: Exchange = refused): QuotaEvidence => ({
     ...used([[104, refused]]),
     streamed: { streams: [], control: { ...change, clockMs: refused.clockMs + seconds * 1000 } },
   });
 
-  it.each<[string, QuotaExhausted, string]>([
+  it.each<[string, QuotaEvidence, string]>([
     ["is too short", later(70), "breach"],
     ["has not passed", later(50), "inapplicable"],
     ["is followed by a refusal for the rate", later(70, refusal(429, 0)), "inapplicable"],
@@ -137,14 +137,14 @@ describe("a batch once the month's tokens are used", () => {
   const usage = (tokens: number): Exchange => exchange({ method: "GET", json: { tokens: { used: tokens } } });
   const accepted = exchange({ status: 201, json: { operation_id: "op_1", status: "pending" } });
   const completed = (tokens: number) => [delivery({ event: { data: { tokens_used: tokens } } })];
-  const after = (submitted: Exchange, change: Partial<BatchBeyondQuota> = {}): QuotaExhausted => ({
+  const after = (submitted: Exchange, change: Partial<BatchBeyondQuota> = {}): QuotaEvidence => ({
     ...used([[104, refused]]),
     readings: [usage(104)],
     batched: { before: usage(104), submitted, after: usage(104), completed: [], control: refused, ...change },
   });
 
   /** The key's invokes until the refusal: `usage` showed 98 tokens, and one invoke reported 6 more. */
-  const invoked: Pick<QuotaExhausted, "readings" | "turns"> = {
+  const invoked: Pick<QuotaEvidence, "readings" | "turns"> = {
     readings: [usage(98)],
     turns: [
       { usedBefore: 98, exchange: exchange({ json: { usage: { total_tokens: 6 } } }) },
@@ -152,7 +152,7 @@ describe("a batch once the month's tokens are used", () => {
     ],
   };
 
-  it.each<[string, QuotaExhausted, string]>([
+  it.each<[string, QuotaEvidence, string]>([
     ["is refused", after(refused), "holds"],
     ["is accepted and runs", after(accepted, { after: usage(111) }), "breach"],
     ["is accepted and runs, but usage stops at the limit", after(accepted, { completed: completed(7) }), "breach"],

@@ -25,7 +25,7 @@ interface QuotaCall {
   readonly exchange: Exchange;
 }
 
-export interface QuotaExhausted {
+export interface QuotaEvidence {
   readonly readings: readonly Exchange[];
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
@@ -49,7 +49,7 @@ const requestsBeyond = 2 * maxStreams + 1;
 export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
   { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits", usesUp: "tokens spent" },
-  async (context): Promise<QuotaExhausted> => {
+  async (context): Promise<QuotaEvidence> => {
     const { client, given, target, time, recorder } = context;
     const key = given["keys.nearQuota"];
     const own = client.as(key);
@@ -93,7 +93,7 @@ export const quotaExhausted = probe(
 
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
-  evidence: QuotaExhausted,
+  evidence: QuotaEvidence,
   used: number,
 ): Promise<StreamsBeyondQuota | null> {
   const { quota } = evidence;
@@ -117,7 +117,7 @@ const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boole
   quota !== null && usedBefore >= quota;
 
 /** Returns the refusal of the last invoke, if the tokens are used up or the refusal reports requests left. */
-export function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
+export function refusalIn({ turns, quota }: QuotaEvidence): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !mayRefuseForTokens(last.exchange)) return null;
   const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;
@@ -128,7 +128,7 @@ const usedTokens = (readings: readonly Exchange[]): number[] =>
   readings.flatMap((each) => tokensIn(each, "used") ?? []);
 
 /** Returns the tokens used at first, plus those that invokes and streams report; `null` if a number is missing. */
-function accountedTokens({ readings, turns, streamed }: QuotaExhausted): number | null {
+function accountedTokens({ readings, turns, streamed }: QuotaEvidence): number | null {
   const [first] = usedTokens(readings);
   const ran = [...turns, ...(streamed?.streams ?? [])].filter(
     ({ exchange }) => isSuccess(exchange) && (hasEvent(exchange, "done") || !hasEvent(exchange, "error")),
@@ -137,7 +137,7 @@ function accountedTokens({ readings, turns, streamed }: QuotaExhausted): number 
   return first === undefined || reported.includes(null) ? null : first + sumOf(reported.map((each) => each ?? 0));
 }
 
-function usageOverstates(evidence: QuotaExhausted): boolean {
+function usageOverstates(evidence: QuotaEvidence): boolean {
   const accounted = accountedTokens(evidence);
   const last = usedTokens(evidence.readings).at(-1) ?? 0;
   return accounted !== null && last > accounted;
@@ -153,7 +153,7 @@ const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
-function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
+function judgeStreamsBeyond(evidence: QuotaEvidence): Finding<never> {
   const { quota, streamed } = evidence;
   const refusal = refusalIn(evidence);
   if (streamed === undefined || streamed === null || refusal === null)
@@ -180,7 +180,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
 /** Tolerance for rounding: servers may round `retry_after`, and the end of the month, to whole seconds. */
 const slackSeconds = 2;
 
-function judgeTokenWait(evidence: QuotaExhausted): Finding<never> {
+function judgeTokenWait(evidence: QuotaEvidence): Finding<never> {
   const control = evidence.streamed?.control;
   const refusal = refusalIn(evidence);
   const seconds = refusal === null || !hasStatus(refusal, 429) ? null : retryAfterSeconds(refusal);

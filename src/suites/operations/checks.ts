@@ -19,7 +19,7 @@ import {
   type HandleClause,
   operationHandleClauses,
   handleOf,
-  handleRules,
+  operationHandleRules,
   isHandle,
   type LongBatch,
   longBatchTokensCounted,
@@ -75,7 +75,7 @@ const checkHandles = (clause: HandleClause): Check =>
         );
         return responseCases(all, handles);
       },
-      judge: (exchange) => handleRules[clause](handleOf(exchange), exchange),
+      judge: (exchange) => operationHandleRules[clause](handleOf(exchange), exchange),
       whenEmpty: ({ batch }) =>
         missingHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
       noun: "handles",
@@ -94,7 +94,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
       if (!isHandle(submitted)) return inapplicable("the batch was processed at once");
       const handle = handleOf(submitted);
       const { operationId, checkUrl, status } = handle;
-      const mismatch = handleRules[clause](handle, submitted);
+      const mismatch = operationHandleRules[clause](handle, submitted);
       if (mismatch === undefined) return unproven("there is no `operation_id` to compare it with (OPS-1)");
       const fields = JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });
       return mismatch === null ? holds() : breach(mismatch.expected, fields, submitted);

@@ -13,7 +13,7 @@ import {
   type HandleClause,
   operationHandleClauses,
   handleOf,
-  handleRules,
+  operationHandleRules,
   isHandle,
   pollToEnd,
   pollWaits,
@@ -103,7 +103,7 @@ const kindOf = ({ agents, allowedIps, expiresInSeconds }: TargetKey): string =>
 function judgeHandles(clause: HandleClause, exchanges: readonly Exchange[]): Finding<never> {
   const handles = exchanges.filter((each) => isSuccess(each) && isHandle(each) && !hasNonJsonBody(each));
   for (const exchange of handles) {
-    const mismatch = handleRules[clause](handleOf(exchange), exchange);
+    const mismatch = operationHandleRules[clause](handleOf(exchange), exchange);
     if (mismatch !== null && mismatch !== undefined) return breach(mismatch.expected, mismatch.actual, exchange);
   }
   if (handles.length > 0) return holds();

@@ -208,7 +208,7 @@ export function isHandle(exchange: Exchange): boolean {
 export const operationHandleClauses = ["OPS-1", "OPS-2", "OPS-3"] as const;
 export type HandleClause = (typeof operationHandleClauses)[number];
 
-export const handleRules: Readonly<
+export const operationHandleRules: Readonly<
   Record<HandleClause, (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined>
 > = {
   "OPS-1": ({ operationId }) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isLocalAddress } from "./transport-security.ts";
 import { endpointOf, isSpecifiedRequest } from "../shared/all-exchanges.ts";
-import type { SpellingResult } from "./probes.ts";
+import type { UnusualInvokeResponses } from "./probes.ts";
 import { requests } from "./checks.ts";
 import { service } from "../service/checks.ts";
 import { event, exchange, type ExchangeOptions, streamed, unanswered } from "../testing/evidence.ts";
@@ -48,7 +48,7 @@ describe("spellings of a request", () => {
   const bad = exchange({ status: 415 });
   const broken = exchange({ ending: { kind: "broken", detail: "incorrect header check" }, text: "x" });
   const apart = { whiteSpace: good, keyOrder: good, charset: good, gzip: good };
-  it.each<[string, string, string, SpellingResult]>([
+  it.each<[string, string, string, UnusualInvokeResponses]>([
     ["REQ-10", "observed", "all spellings together", { together: good, plain: null, apart: {} }],
     [
       "REQ-10",
@@ -88,7 +88,7 @@ describe("spellings of a request", () => {
   });
 
   it("finds an answer that cannot be unpacked", () => {
-    const evidence: SpellingResult = { together: broken, plain: good, apart: { ...apart, gzip: broken } };
+    const evidence: UnusualInvokeResponses = { together: broken, plain: good, apart: { ...apart, gzip: broken } };
     expect(judgeBy(service, "SVC-1/gzip", evidence).kind).toBe("breach");
     expect(judgeBy(service, "SVC-1/gzip", { together: good, plain: null, apart: {} }).kind).toBe("holds");
   });

@@ -37,14 +37,14 @@ import {
   isCompleteSuccess,
   longBodyBytes,
   type Spelling,
-  type SpellingResult,
+  type UnusualInvokeResponses,
 } from "./probes.ts";
 import { addressCheck } from "./transport-security.ts";
 import { bodyCornerChecks } from "../coverage/checks.ts";
 
 /** Judges whether the target accepts one unusual spelling of an invoke. Unproven if a plain invoke fails, too. */
 export function judgeSpelling(
-  { together, plain, apart }: SpellingResult,
+  { together, plain, apart }: UnusualInvokeResponses,
   spelling: Spelling,
   expected: string,
 ): { readonly kind: "holds" } | Breach | Unproven {

@@ -14,7 +14,7 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /** Responses to valid but unusual invokes. `together` has all `spellings`; `apart` one each, if `together` failed. */
-export interface SpellingResult {
+export interface UnusualInvokeResponses {
   readonly together: Exchange;
   readonly plain: Exchange | null;
   readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
@@ -25,7 +25,7 @@ export const isCompleteSuccess = (exchange: Exchange): boolean => isSuccess(exch
 export const invokedInOtherSpellings = probe(
   "an agent is invoked with odd white space, keys in another order, a charset, and an offer of gzip",
   { needs: ["agents.answering"], requests: 1 },
-  async ({ client, given }): Promise<SpellingResult> => {
+  async ({ client, given }): Promise<UnusualInvokeResponses> => {
     const path = agentPath(given["agents.answering"], "invoke");
     const send = (options: SendOptions): Promise<Exchange> => client.send("POST", path, options);
     const together = await send({

@@ -27,7 +27,7 @@ import {
 import { streamedLinesCheck } from "./line-feeds.ts";
 import { resumedStreamChecks } from "./resumed-streams.ts";
 import { delayedStreamTimesCheck } from "./delayed-streams.ts";
-import { failureChecks, missingStream } from "./failures.ts";
+import { streamFailureChecks, missingStream } from "./failures.ts";
 import {
   everyStream,
   streamed,
@@ -133,7 +133,7 @@ export const stream = suite("Stream", [
       whenEmpty: inapplicable("no stream reported `completion_tokens` in its `done` event"),
     },
   ),
-  ...failureChecks,
+  ...streamFailureChecks,
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 400, null),
   ),

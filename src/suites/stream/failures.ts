@@ -71,7 +71,7 @@ const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
     },
   );
 
-export const failureChecks = [
+export const streamFailureChecks = [
   checkField("SSE-15", failedInStream, "failing", "failingInStream"),
   checkField("SSE-15", overloadedInStream, "overloaded", "overloaded"),
   checkOtherFields("SSE-15"),

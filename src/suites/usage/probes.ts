@@ -3,7 +3,7 @@ import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { KeyHistory } from "../../rules/limits/key-history.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import {
-  type Growth,
+  type UsageCountChange,
   type GrowthBounds,
   growthOf,
   tokenGrowthBounds,
@@ -37,7 +37,7 @@ export function tokenGrowth({
   later,
   turns,
   isFresh,
-}: UsageReads): (Growth & GrowthBounds & { readonly remaining: number }) | null {
+}: UsageReads): (UsageCountChange & GrowthBounds & { readonly remaining: number }) | null {
   const [before, after] = [usageCountOf(usage, "tokens"), usageCountOf(later, "tokens")];
   if (before === null || after === null) return null;
   const reported = tokenGrowthBounds(turns.map((turn) => ({ status: statusOf(turn), tokens: reportedTokens(turn) })));

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 
 import manifest from "autocannon/package.json" with { type: "json" };
 
-import { HarnessLimit } from "../../../base/harness-limit.ts";
+import { HarnessLimitError } from "../../../base/harness-limit.ts";
 import { atSpeed, type Flow, type Scenario } from "../../scenarios.ts";
 import { startProcess } from "../../../base/spawn-module.ts";
 import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
@@ -77,7 +77,7 @@ async function runSender(
         return reject(
           message.limit === null
             ? new EngineProblem(`autocannon failed: ${message.message}`)
-            : new HarnessLimit(message.limit, message.message),
+            : new HarnessLimitError(message.limit, message.message),
         );
     }
   });

@@ -1,4 +1,4 @@
-import { type HarnessLimit, harnessLimitOf } from "../../../base/harness-limit.ts";
+import { type HarnessLimitError, harnessLimitOf } from "../../../base/harness-limit.ts";
 import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../../evidence/load-evidence.ts";
@@ -35,7 +35,7 @@ interface RequestInFlight {
 
 interface FlowRecorder {
   readonly record: (sample: LoadSample) => void;
-  readonly onHarnessLimit: (limit: HarnessLimit) => void;
+  readonly onHarnessLimit: (limit: HarnessLimitError) => void;
 }
 
 export async function sendWithAutocannon(

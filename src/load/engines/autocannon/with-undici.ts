@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { HarnessLimit } from "../../../base/harness-limit.ts";
+import type { HarnessLimitError } from "../../../base/harness-limit.ts";
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { streamShapeOf, tokensOfDone } from "../../../rules/streams/streams.ts";
@@ -11,7 +11,7 @@ import type { SampleCollector } from "../../second-counts.ts";
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { PreparedRequest } from "./request.ts";
 
-export const openLoadTransport = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
+export const openLoadTransport = (network: Network, onHarnessLimit: (limit: HarnessLimitError) => void): Transport =>
   openTransport({ now: epochMs, clockOffsetMs: () => 0, network, onHarnessLimit });
 
 /** Milliseconds to wait for pending responses after a stop. */

@@ -141,7 +141,7 @@ interface CaBundle {
 }
 
 /** Whether k6 can use a CA bundle. On macOS and Windows, k6's Go library (crypto/x509) ignores `SSL_CERT_FILE`. */
-export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
+export const canK6UseCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
 /** Writes Node's default CA certificates and the user's into one file, because k6 reads only one certificate file. */

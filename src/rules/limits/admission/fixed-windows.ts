@@ -60,7 +60,7 @@ export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }
 
-export interface Announcement {
+export interface ReportedWindowState {
   readonly remaining: number;
   /** The time in the `Reset` header, in ms of the limiter's clock. */
   readonly resetMs: number;
@@ -79,7 +79,7 @@ const minResetAfterSpreadSeconds = 10;
  * Returns the span in which a fixed window ends, widened by the uncertainty `unknownMs` of the limiter's clock. Returns
  * `null` if the reported resets do not show that windows are fixed.
  */
-export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
+export function announcedEnd(all: readonly ReportedWindowState[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
     ({ resetAfterSeconds: after }) => after >= 1 && after * secondMs <= windowMs - 3 * secondMs,
   );
@@ -97,7 +97,7 @@ export function announcedEnd(all: readonly Announcement[], windowMs: number, unk
   return { fromMs: first.resetMs + earliest - slack, toMs: first.resetMs + latest + slack };
 }
 
-function isConclusive(usable: readonly Announcement[]): boolean {
+function isConclusive(usable: readonly ReportedWindowState[]): boolean {
   if (new Set(usable.map(({ remaining }) => remaining)).size >= minRemainingValues) return true;
   const min = usable.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
   const max = usable.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
@@ -136,9 +136,9 @@ interface WindowGrid {
   readonly phases: PhaseRange;
   readonly windows: number;
   /** For each window: the minimum number of requests that were decided before the window opened. */
-  readonly closedBefore: Float64Array;
+  readonly surelyBeforeOpening: Float64Array;
   /** For each window: the maximum number of requests that were decided before the window closed. */
-  readonly begunBefore: Float64Array;
+  readonly possiblyBeforeClosing: Float64Array;
 }
 
 /**
@@ -196,14 +196,17 @@ function limitThatFits(
 }
 
 function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: PhaseRange, windows: number): WindowGrid {
-  const closedBefore = new Float64Array(windows);
-  const begunBefore = new Float64Array(windows);
+  const surelyBeforeOpening = new Float64Array(windows);
+  const possiblyBeforeClosing = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {
     const opensMs = timeline.startMs + phases.fromMs + (index - 1) * windowMs;
-    closedBefore[index] = requestsBefore(timeline.counted.latest, opensMs);
-    begunBefore[index] = requestsUpTo(timeline.counted.earliest, timeline.startMs + phases.toMs + index * windowMs);
+    surelyBeforeOpening[index] = requestsBefore(timeline.counted.latest, opensMs);
+    possiblyBeforeClosing[index] = requestsUpTo(
+      timeline.counted.earliest,
+      timeline.startMs + phases.toMs + index * windowMs,
+    );
   }
-  return { timeline, windowMs, phases, windows, closedBefore, begunBefore };
+  return { timeline, windowMs, phases, windows, surelyBeforeOpening, possiblyBeforeClosing };
 }
 
 function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, weighted: boolean): boolean {
@@ -213,7 +216,8 @@ function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, wei
   for (let index = first; index <= last; index += 1) {
     const opensMs = timeline.startMs + phases.fromMs + (index - 1) * windowMs;
     if (opensMs - (weighted ? windowMs : 0) <= timeline.unknownUseUntilMs) return true;
-    const counted = Math.min(refusal.countedBefore, grid.begunBefore[index] ?? 0) - (grid.closedBefore[index] ?? 0);
+    const counted =
+      Math.min(refusal.countedBefore, grid.possiblyBeforeClosing[index] ?? 0) - (grid.surelyBeforeOpening[index] ?? 0);
     if (counted >= limit) return true;
     if (weighted && counted + weightBefore(grid, index, refusal, counted) > limit - 1) return true;
   }
@@ -225,8 +229,8 @@ function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, co
   if (index === 0) return 0;
   const opensAtLatestMs = timeline.startMs + phases.toMs + (index - 1) * windowMs;
   const elapsedMs = Math.max(0, refusal.fromMs - opensAtLatestMs);
-  const closed = grid.closedBefore[index - 1] ?? 0;
-  const inBoth = Math.min(refusal.countedBefore, grid.begunBefore[index] ?? 0) - closed;
-  const before = Math.min((grid.begunBefore[index - 1] ?? 0) - closed, inBoth - Math.max(0, counted));
+  const closed = grid.surelyBeforeOpening[index - 1] ?? 0;
+  const inBoth = Math.min(refusal.countedBefore, grid.possiblyBeforeClosing[index] ?? 0) - closed;
+  const before = Math.min((grid.possiblyBeforeClosing[index - 1] ?? 0) - closed, inBoth - Math.max(0, counted));
   return Math.max(0, before) * Math.max(0, 1 - elapsedMs / windowMs);
 }

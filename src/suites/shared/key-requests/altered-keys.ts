@@ -1,8 +1,10 @@
 import type { RejectedKeyKind } from "../../../spec/dimensions.ts";
 import { seededRandom } from "../../../base/numbers.ts";
-import { base64Alphabet, base64Padding } from "./send-requests.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/** The `=` signs at the end of a base64 key. Some decoders ignore characters that are added after these signs. */
+const base64Padding = /=*$/;
 
 const seed = 1;
 

@@ -12,11 +12,6 @@ import { generateSecret } from "../../../evidence/secret.ts";
 import { type Receiver, ReceiverError } from "../../../receiver/receiver.ts";
 import type { Target } from "../../../target/target.ts";
 
-export const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/** The `=` signs at the end of a base64 key. Some decoders ignore characters that are added after these signs. */
-export const base64Padding = /=*$/;
-
 /**
  * Opens an address at the receiver. Returns the request body for a webhook that should get no deliveries: it selects
  * only `deployment.deleted`, and the run never deletes the agent with the role `answering`.

@@ -43,7 +43,7 @@ export const sessionChecks: readonly Check[] = [
     const forgotten = (words: string, exchange: Exchange): Finding<never> =>
       breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
     if (!repeatsAnyWord(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
-    // Either `word` or `marker` is enough, because some agents remember only the latest call.
+    // The first call contains `word`, the second `marker`. Either is enough: some agents remember only the latest call.
     return repeatsAnyWord(again, word, marker)
       ? holds()
       : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);

@@ -25,8 +25,8 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests whether the server also refuses invalid and restricted keys in special cases. The cases: after a
-// response that a cache may hold, for another agent's deliveries or operations, and in signed requests.
+// This file tests invalid and restricted keys in special cases. For example, a cache may serve an expired key right
+// after the same request with a valid key.
 
 const since = "1.2";
 
@@ -63,7 +63,7 @@ const keysTriedAfterGoodCalls = probe(
       sender: createRequestSender(user, fixtures, context),
     }));
     const requests: CachedRequest[] = [];
-    // With a low limit, requests only health, which limits do not count, and only if there is an expired key.
+    // With a low limit, requests only health, which does not count. Without an expired key, saves these requests, too.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);

@@ -102,7 +102,7 @@ const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "a temporary key after its life": "EXPIRED_API_KEY",
 };
 
-/** Whether the target starts an operation even with a wrong key. If so, tests with other invalid keys prove nothing. */
+/** Whether the target starts an operation even with a wrong key. If so, tests with other keys prove nothing. */
 const acceptsAnyKey = (tried: readonly StartTried[]): boolean =>
   tried.some(({ kind, exchange }) => kind === "a wrong key" && isSuccess(exchange));
 

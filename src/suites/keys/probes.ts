@@ -97,8 +97,8 @@ async function requestAfterExpiry(
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /**
- * Uses the temporary key halfway to its expiry, to find servers that extend a key's life with each use. Does nothing if
- * the life is nearly over.
+ * Uses the temporary key halfway to its expiry, to find servers that extend a key's life with each use. Sends nothing
+ * if the life is nearly over.
  */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
@@ -109,7 +109,7 @@ async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.tem
 
 /**
  * Uses the temporary key shortly before its expiry, to find servers that cache valid keys for too long. Does nothing
- * without a test clock.
+ * without a test clock, or if it is too late.
  */
 async function useAtEndOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
@@ -239,8 +239,8 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendToEndpoints(sender, second, keyExpectations[second].on);
     const requests = [...first, ...again];
-    // Sent only if the server accepted no request with the key. A server must not trust `X-Forwarded-For`, because any
-    // client can send it.
+    // Claims an allowed address in `X-Forwarded-For`, which any client can send, so a server must not trust it. If a
+    // request without the header succeeded, a success with the header would prove nothing.
     const claimed = requests.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", allowedAddress]] });

@@ -35,8 +35,8 @@ export interface BatchBeyondQuota {
 }
 
 /**
- * Requests of `submitBatchBeyond` if the first poll finds the end: two `GET /usage`, one batch, one
- * `GET /operations/{id}` and one invoke. Without a test clock, it polls up to three times more.
+ * Requests that `submitBatchBeyond` sends if one poll is enough: two `GET /usage`, one batch, one
+ * `GET /operations/{id}` and one invoke. Without a test clock, a slow batch takes up to three polls more.
  */
 const requestsAroundBatch = 5;
 
@@ -91,8 +91,8 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges LIM-19 for a batch or an operation. `GET /usage` can show tokens of earlier requests late. Therefore
- * `tokens.used` proves a breach only above `accountedTokens`.
+ * Judges LIM-19 for a batch or an operation. `GET /usage` can show tokens of earlier requests late. So only a
+ * `tokens.used` above their sum, `accountedTokens`, or a delivery that reports tokens, proves a breach.
  */
 export function judgeBatchBeyondQuota(
   batched: BatchBeyondQuota | null | undefined,

@@ -101,8 +101,8 @@ const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Returns all valid keys except the main key. Leaves out keys that need a signature, are near their token quota, or
- * work only from some addresses.
+ * Returns the valid keys, except the main key and keys that need a signature, are near their token quota, or work only
+ * from some addresses.
  */
 export function otherPlainKeys(target: Target): TargetKey[] {
   const main = mainKey(target);
@@ -122,7 +122,7 @@ function keysToMeasure(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/** Sends health requests between GET requests, with up to `maxKeys` other keys. `Remaining` shows whether they count. */
+/** Sends health and other GET requests with up to `maxKeys` other keys. `Remaining` shows whether health counts. */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -161,7 +161,7 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   return true;
 }
 
-/** Finds requests that lower `Remaining` too far, and repeats them. */
+/** Finds requests that lower `Remaining` by more than is allowed, such as a failed invoke by 2, and repeats them. */
 interface CostWatcher {
   /** Compares an exchange with the previous one of its key. `again` repeats the request. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;

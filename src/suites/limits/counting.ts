@@ -58,8 +58,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If the target rejects `chunk_size`, begins again with a new `before`. The loop below then sends streams without
-      // `chunk_size`.
+      // A stream that the target rejects for `chunk_size` may count. So this measures from a new `before`, and the loop
+      // below sends streams without `chunk_size`.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -100,10 +100,10 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-function needsStream(before: Exchange, streams: readonly Exchange[], isAgentDiscovered: boolean): boolean {
+function needsStream(before: Exchange, streams: readonly Exchange[], mayNotStream: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
-  if (streams.length >= maxStreams || !isSuccess(last) || isAgentDiscovered) return false;
+  if (streams.length >= maxStreams || !isSuccess(last) || mayNotStream) return false;
   const fall = fallBetween(sampleOf(before), sampleOf(last));
   return fall !== null && fall.fell < 1;
 }

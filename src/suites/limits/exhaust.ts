@@ -42,7 +42,7 @@ export interface BurstResult {
 export interface ExhaustOptions {
   readonly max: number;
   readonly expected: number;
-  /** Number of requests that the run sent earlier in the window. The invokes at the end begin that much earlier. */
+  /** Number of requests that already count in the window. The burst's final invokes begin that much earlier. */
   readonly alreadySent?: number;
   /** After this many admissions, the probe does not retry a 429 that reports a used-up limit. Default: `expected`. */
   readonly trustedFrom?: number;

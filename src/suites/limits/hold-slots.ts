@@ -11,17 +11,16 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// This file has functions that occupy all concurrency slots of a key.
-
 /** Pauses before the first try and each retry. A target can free a concurrency slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Largest number of slots that the tries exceed. To exceed more slots would take too many requests. */
+/** Maximum number of slots that failing requests try to use up. More slots would take too many requests. */
 const maxTestedSlots = 40;
+/** Number of failing requests to send. If each failure kept its slot, the last request would get 429. */
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/** Returns two options of a probe: its requests, and the wait for a new minute if one minute admits too few of them. */
+/** Returns two options of a probe: its number of requests, and 62 s of waiting if one minute admits fewer requests. */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
@@ -47,8 +46,8 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Calls `hold`, which occupies all concurrency slots of a key. Calls it again after a pause if the target refuses a
- * request, and with longer pauses if the test clock advanced faster than the connection.
+ * Calls `hold`, which occupies all concurrency slots of a key. Repeats the call after a pause if the target refuses a
+ * request. Repeats it with longer pauses if the test clock may have advanced before the responses arrived.
  */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
@@ -80,14 +79,14 @@ const slowRuns = new WeakSet<Recorder>();
 
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Usual pause before each advance of the test clock, so that responses in transit arrive. */
+/** Usual pause before each advance of the test clock. During this time, responses can arrive. */
 const quickTripMs = 2;
-/** Estimated round trip above which `holdAllSlots` tries again with longer pauses. */
+/** If twice the longest round trip exceeds this, the test clock may advance before responses arrive. */
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 /**
- * Number of first round trips to ignore, because a cold server answers slowly. None is ignored if at most twice as many
- * were measured.
+ * Number of first round trips to ignore, because a cold server answers slowly. If only 40 or fewer were measured,
+ * ignores none.
  */
 const coldTrips = 20;
 

@@ -139,7 +139,7 @@ interface HourOptions {
    * minute.
    */
   readonly before: number;
-  /** Number of admissions in an earlier attempt. This attempt pauses after the same number; `null`: no pause. */
+  /** Number of admissions in an earlier attempt. After as many, this attempt pauses to free slots; `null`: no pause. */
   readonly admittedBefore: number | null;
   /**
    * Whether to send one invoke after the hour's and the minute's limits are both reached. The response tests

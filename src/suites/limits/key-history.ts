@@ -52,7 +52,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly countedReadIds?: readonly string[];
   /** Requests sent before `samples` that ended shortly before them or later. They may still hold concurrency slots. */
   readonly stragglers: readonly Sample[];
-  /** Requests that may count for this key: with a similar key, or of probes newer than the requirement set. */
+  /** Requests that may count for this key: with a similar key, or of probes added after the requirement set. */
   readonly lookalikes: readonly Sample[];
 }
 

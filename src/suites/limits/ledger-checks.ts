@@ -28,8 +28,8 @@ const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 /** A breach needs at least this many requests with a wrong cost. Another client can distort one measurement. */
 const minInstances = 2;
 /**
- * Maximum number of too high costs to examine in each group of requests, to save time. Too low costs have the same
- * maximum.
+ * Maximum number of requests with a too high cost to examine in each group, such as `invoke 404`, to save time. The
+ * same for too low costs.
  */
 const maxSuspects = 20;
 /**
@@ -41,8 +41,8 @@ const maxControlDistanceMs = 15_000;
 /** Maximum duration of a measurement. A longer measurement may include requests of another client with the same key. */
 const maxMeasurementMs = 3000;
 /**
- * Minimum duration of a control request, as a share of the suspected request's duration. In less time, a rolling window
- * gives back less capacity.
+ * Minimum time for each request of a control measurement, as a share of the suspect's. In less time, a rolling window
+ * gives back less capacity, so the control proves less.
  */
 const minControlDurationShare = 0.7;
 /**

@@ -11,12 +11,12 @@ import type { ClockControl, Target } from "./target.ts";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import { parseJson } from "../base/parsing.ts";
 
-/** Timeout for each step of an HTTP call. A target may send many webhooks before it answers `clock.advance`. */
+/** Timeout to connect, and to wait for data. A target may send many webhooks before it answers `clock.advance`. */
 const callDeadlineMs = 30_000;
 /** Default of `clock.settleMs`: real time until effects of a clock advance, such as deliveries, reach the harness. */
 const defaultSettleMs = { loopback: 150, remote: 1000 } as const;
 
-/** Thrown if an HTTP call from the target file fails, e.g. `clock.advance` gets no response. */
+/** Thrown if an HTTP call that controls the target fails, e.g. `clock.advance` gets no response. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
   /** Whether a retry can help: there was no response, or the status was 502, 503 or 504. */
@@ -57,8 +57,8 @@ export const triggerOverHttp =
   };
 
 /**
- * Sends an HTTP call from the target file, and returns the response's body. Throws a `ControlCallFailed` without a 2xx
- * response. `seconds` replaces the placeholders for a time in the call's body.
+ * Sends an HTTP call that controls the target, e.g. `clock.advance`, and returns the response's body. Inserts `seconds`
+ * for `${seconds}` and `${milliseconds}` in the call's body. Throws a `ControlCallFailed` unless the status is 2xx.
  */
 export async function sendControlCall(
   call: HttpCall,
@@ -137,8 +137,8 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Creates a function that asks the target which keys were not used since `freshAt`, and returns their names. The
- * function returns no names without a valid response, or if the server has restarted (its `start` differs).
+ * Creates a function that asks the target for the names of the keys that were not used since `freshAt`. The function
+ * returns no names if there is no valid response, or if the server has restarted (its `start` differs).
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -157,7 +157,10 @@ export const unusedKeysOverHttp =
     return new Set(unused.map(([name]) => name));
   };
 
-/** Asks a target with `freshness` which keys with `fresh: true` are still unused. Marks the others as not fresh. */
+/**
+ * Marks keys with `fresh: true` as not fresh unless the target confirms that they are unused. Changes nothing if the
+ * target file has no `freshness`.
+ */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

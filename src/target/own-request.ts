@@ -12,8 +12,8 @@ const queryPlaceholder = "{query}";
 const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
 
 /**
- * Adds the fields that the target file states for an agent to a request body, or to each item of a batch. Keeps fields
- * that the body has, except `query`, which {@link queryEdits} replaces. Changes nothing without a text as `query`.
+ * Adds an agent's fields from the target file to a request body, or to each item of a batch. Fields of the body win,
+ * except a `query` that triggers no role: see {@link queryEdits}. A body without a text as `query` stays unchanged.
  */
 export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
   if (target.ownRequests.length === 0) return text;
@@ -26,11 +26,11 @@ export function withOwnFields(target: OwnRequestTarget, path: string, text: stri
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return text;
   const { query, ...others } = own.body;
-  const isOfRole = Object.values(target.roleAssignments).some(
+  const triggersRole = Object.values(target.roleAssignments).some(
     ({ agent, body }) => agent === own.agent && body["query"] === sent["query"],
   );
   const edits = [
-    ...(query === undefined || isOfRole ? [] : queryEdits(text, sent["query"], query)),
+    ...(query === undefined || triggersRole ? [] : queryEdits(text, sent["query"], query)),
     ...missingFields(text, 0, sent, others),
   ];
   return edits.toSorted((one, other) => other.at - one.at).reduce(applyEdit, text);
@@ -103,16 +103,16 @@ function membersAt(text: string, open: number): JsonMember[] {
   return members;
 }
 
-/** Undoes {@link withOwnFields}: returns a sent body with its original query, without the target file's fields. */
+/** Undoes {@link withOwnFields} for one body: removes the added fields, and the text around the original query. */
 export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
   const own = ownRequestAt(target, path);
   if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;
   const { query, ...others } = own.body;
   const rest = difference(sent, others);
-  return typeof query === "string" ? { ...rest, query: chosenQuery(sent["query"], query) } : rest;
+  return typeof query === "string" ? { ...rest, query: originalQuery(sent["query"], query) } : rest;
 }
 
-function chosenQuery(sent: string, own: string): string {
+function originalQuery(sent: string, own: string): string {
   const [before = "", after] = own.split(queryPlaceholder);
   const isOwn = after !== undefined && sent.startsWith(before) && sent.endsWith(after);
   return isOwn ? sent.slice(before.length, sent.length - after.length) : sent;
@@ -134,7 +134,7 @@ export const hasFields = (sent: unknown, wanted: Fields): boolean =>
     return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
   });
 
-/** Returns the agent and body fields of a load test's requests, for each role that is an object in the target file. */
+/** Returns the agent and request fields that a load test uses for each role that is an object in the target file. */
 export function roleRequestsOf(
   target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">,
 ): Partial<Readonly<Record<AgentRole, RoleAssignment>>> {

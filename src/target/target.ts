@@ -39,12 +39,9 @@ export const isRequestRole = (role: string): role is RequestRole => requestRoles
 
 export interface RoleAssignment {
   readonly agent: string;
-  /**
-   * Fields that the request body needs to trigger the role, e.g. a slow response. Empty if any request triggers the
-   * role.
-   */
+  /** Body fields that trigger the role, e.g. a `query` that makes the agent fail. Empty if any request triggers it. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the documented path. */
+  /** Path below the base URL. It may contain `{agent_id}` and `{endpoint}`. `null`: the documented path. */
   readonly path: string | null;
 }
 
@@ -89,7 +86,7 @@ export interface TargetKey {
 
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** Real time until the harness can observe the effects of a clock advance. */
+  /** Real time after a clock advance until the harness can observe its effects. */
   readonly settleMs: number;
   /** Whether the user states that the agents' own clocks follow the test clock. */
   readonly agentsFollow: boolean;
@@ -131,8 +128,8 @@ export interface OpenPaths {
 }
 
 /**
- * Whether the target file or its test control names the agents for invokes and streams. `named`: both. `named to
- * answer`: only the agent for invokes. `found`: neither names an agent for invokes.
+ * Agents that the target file or the test control names. `named`: those for invokes and for streams. `named to answer`:
+ * only the one for invokes. `found`: none for invokes.
  */
 type AgentSource = "named" | "named to answer" | "found";
 
@@ -145,7 +142,7 @@ export interface Target {
   readonly auth: "keys" | "none";
   /** Agent ids by role. For example, the agent `failing` fails on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** For each role, an agent and the request that triggers the role. E.g. a certain `query` makes an agent fail. */
+  /** For some roles, an agent and the request that triggers the role. E.g. a certain `query` makes an agent fail. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly ownRequests: readonly OwnRequest[];
   readonly agentSource: AgentSource;

@@ -78,7 +78,7 @@ export function eventCases(
   });
 }
 
-/** Memoized, so that the same event is always the same object: checks cache their results by object. */
+/** Returns the same object for the same event and duration, because checks cache their results by object. */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 export function describeSequence(exchange: Exchange): string {
@@ -101,7 +101,7 @@ export const textOf = (exchange: Exchange): string =>
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether the document defines every event name of the stream. SSE-2 judges unknown names. */
+/** Whether the document defines every event name of the stream. Most checks skip other streams, which SSE-2 judges. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target ended the stream, or the connection broke. `false` if the harness stopped reading. */
@@ -117,8 +117,8 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
 /**
- * Works like {@link orderOf}, but can also count a broken stream as over: if all repetitions of its request break after
- * the same number of events.
+ * Works like {@link orderOf}, but also sets `isOver` for a broken stream if all repetitions of its request broke after
+ * the same number of events. Network failures would hardly repeat so exactly.
  */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>

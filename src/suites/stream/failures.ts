@@ -58,7 +58,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
   );
 
 /** Checks `error` events of agents without a {@link StreamFailureRole}, such as an agent that times out. */
-const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
+const checkFieldOfOtherAgents = (clause: "SSE-15" | "SSE-16"): Check =>
   checkFields(
     clause,
     { allExchanges, all: everyStream },
@@ -74,10 +74,10 @@ const checkOtherFields = (clause: "SSE-15" | "SSE-16"): Check =>
 export const streamFailureChecks = [
   checkField("SSE-15", failedInStream, "failing", "failingInStream"),
   checkField("SSE-15", overloadedInStream, "overloaded", "overloaded"),
-  checkOtherFields("SSE-15"),
+  checkFieldOfOtherAgents("SSE-15"),
   checkField("SSE-16", failedInStream, "failing", "failingInStream"),
   checkField("SSE-16", overloadedInStream, "overloaded", "overloaded"),
-  checkOtherFields("SSE-16"),
+  checkFieldOfOtherAgents("SSE-16"),
   check("SSE-17", failedInStream, ({ exchange }) => {
     if (isDropped(exchange)) return breach("an `error` event", outcomeOf(exchange), exchange);
     const missing = missingStream(exchange);

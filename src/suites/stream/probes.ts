@@ -21,7 +21,7 @@ import { isEventStream, isStreamAccepted } from "./events.ts";
 /** A stream. For each event, `clockAtEventsMs` says how far the run had advanced the test clock by then. */
 export interface TimedStream extends TimedExchange {
   readonly clockAtEventsMs: readonly number[];
-  /** Whether the user states that the agent can stream. A discovered agent is perhaps unable to stream. */
+  /** Whether the target file or the test control names the agent for streams. Otherwise, it may be unable to stream. */
   readonly promised: boolean;
 }
 
@@ -185,7 +185,7 @@ export type StreamFailureRole = "failingInStream" | "overloaded";
 
 export interface AllStreams {
   readonly streams: readonly Exchange[];
-  /** Ids of streams whose agent must fail according to the target file. */
+  /** Ids of streams of agents with the role `failing`, `failingInStream` or `overloaded`. */
   readonly failing: readonly string[];
   readonly roles?: Readonly<Record<string, StreamFailureRole>>;
 }

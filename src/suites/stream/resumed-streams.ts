@@ -22,11 +22,11 @@ const manyWords = {
     query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
     parameters: { chunk_size: 1 },
   },
-  // Ten seconds are enough, because a stream counts toward the limit when it begins.
+  // The harness may cut the stream after ten seconds: it counts toward the rate limit as soon as it begins.
   options: { deadlines: { headMs: 10_000, exchangeMs: 10_000 } },
 };
 
-/** Each stream runs twice, because another client of the key can distort one measurement. */
+/** Each stream runs twice, because requests of another client can distort one measurement of `Remaining`. */
 const measuredStreams = [resumedAtTwo, resumedAtTwo, manyWords, manyWords];
 
 /** Number of GET requests after the streams. Their responses show by how much a GET request lowers `Remaining`. */

@@ -23,7 +23,7 @@ const judgeFeature =
 
 const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
 
-/** Returns a judge: a server must accept the query `0`, but may reject a NUL character as invalid input. */
+/** Returns the judge of the query `0`, which a server must accept, or of a NUL character, which it may reject. */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
   ({ [name]: exchange }, plain, accepts) => {

@@ -15,7 +15,7 @@ import { maxSlowMs } from "./probes.ts";
 
 const since = "1.2";
 
-/** Names that a server can misinterpret, such as `$where` as a database operator. */
+/** Parameter names that a server can misinterpret, e.g. `$where` as a database operator. */
 const unusualKeys = {
   $where: "1",
   "a.b": 1e300,
@@ -86,7 +86,7 @@ export const unusualInvoke = probeIfManyRequests(
   },
 );
 
-/** Makes a stream last longer, to show whether `execution_time` is in seconds or milliseconds. */
+/** Parameters that make a stream long enough to show whether `execution_time` is in seconds or milliseconds. */
 const slowingParameters = { stream_delay_ms: 50, chunk_size: 3 };
 
 interface UnusualStream extends UnusualBodies<"keys" | "context" | "marks" | "session" | "temperature" | "slowing"> {
@@ -151,8 +151,8 @@ function callsOfRoles(target: Target): readonly RoleCall[] {
 const countOfRoles = (target: Target): number => callsOfRoles(target).length;
 
 /**
- * Sends every documented field to agents with special roles, e.g. `failing`. Checks that judge all responses judge
- * these responses, too.
+ * Sends requests with many optional fields to agents with special roles, e.g. `failing`. Checks that judge all
+ * responses judge these responses, too.
  */
 export const rolesWithEveryField = probe(
   "agents of other roles are called with every documented field",

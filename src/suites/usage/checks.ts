@@ -118,20 +118,20 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // Counts a request without a response twice, because undici may have sent it again.
-    const sent =
+    // Health requests do not count. An unanswered request counts twice, because undici may have sent it again.
+    const maxSent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
-    const max = isFresh ? sent + inFlightDuring(samples, report, later) : Infinity;
+    const max = isFresh ? maxSent + inFlightDuring(samples, report, later) : Infinity;
     const { kind, grown } = growthOf(before, after, { min: admitted, max });
     if (kind === "begun again" || hasRolledOver(evidence, before))
       return unproven("the window of `requests` may have changed between the reads");
     if (admitted === 0) return unproven("no invoke was admitted between the reads");
     if (kind === "agrees") return holds();
     if (kind === "beyond") {
-      const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
+      const expected = `\`requests.used\` grows by the ${maxSent} requests that were sent, at most`;
       return breach(expected, describeGrowth(grown), report, later);
     }
-    // Requests in `requests.used` from before this run. They can leave a rolling window between the two reads.
+    // Requests in `requests.used` that this run did not send. They can leave a rolling window between the two reads.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");

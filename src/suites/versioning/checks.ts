@@ -27,7 +27,7 @@ const versionsOf = (all: readonly Version[]): ReadonlySet<string> => new Set(all
 const byAgent = (all: readonly Version[]): ReadonlyMap<string, readonly Version[]> =>
   Map.groupBy(all, ({ agent }) => agent);
 
-const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
+const hasSeveralVersions = (agent: string, ...all: readonly ReadonlyMap<string, readonly Version[]>[]): boolean =>
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 function findOtherVersion(
@@ -72,7 +72,7 @@ export const versioning = suite("Versioning", [
     const versionsOfAgent = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
     // Skips agents whose invokes and health reports all state one version, because they cannot break the clause. This
     // saves time after thousands of invokes.
-    const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
+    const varied = new Set([...invokes.keys()].filter((agent) => hasSeveralVersions(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))
       .map((each) => findOtherVersion(each, ...versionsOfAgent(each), all.mayDeploy ?? false))

@@ -152,7 +152,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
-    // Leaves out events that the document does not define, such as pings: test messages, which belong to no agent.
+    // Ignores events that the document does not define, e.g. pings (test messages), because they belong to no agent.
     const isEvent = (each: Delivery): boolean => isPublishedEvent(eventTypeOf(each));
     const agents = new Set(own.filter(isEvent).map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook)

@@ -13,7 +13,7 @@ import type { ProbeContext } from "../../run/probe.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Name prefix of receiver addresses for webhooks, e.g. `webhook-both`. Names for alerts, and `same-url`, lack it. */
+/** Name prefix of receiver addresses for webhooks, e.g. `webhook-both`. Most delivery checks ignore other addresses. */
 export const hookPrefix = "webhook-";
 
 export interface ReceiverReach {
@@ -35,8 +35,8 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
 const firstHook = `${hookPrefix}wildcard`;
 
 /**
- * Returns how the target reaches the receiver, like {@link reachOf}. Throws a `ReceiverError` if the receiver's public
- * URL does not work, or if the receiver has got no delivery since the run requested its first webhook.
+ * Works like {@link reachOf}, but throws a `ReceiverError` if the receiver's public URL does not work. Also throws it
+ * if the run has requested its first webhook, and no delivery has arrived yet.
  */
 export async function reachOrThrow(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -104,7 +104,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns a webhook's id from the response to its creation; `null` after a failure, or if no path can contain it. */
+/** Returns a webhook's id from the response to its creation. `null`: a failure, no id, or an id that fits no path. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);
@@ -130,8 +130,8 @@ export function idleAgents({ target, discovery, recorder }: ProbeContext, agent:
 }
 
 /**
- * Finds a quickly answering agent for which the run has created no webhook. Returns `null` if it finds none. Also
- * returns `null` without a test clock, because the search could wait long for slow agents.
+ * Finds an agent that answers quickly and normally has no webhooks yet. Returns `null` if it finds none. Also returns
+ * `null` without a test clock, because the search could wait long for slow agents.
  */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance) return null;

@@ -38,7 +38,7 @@ import { probeIfManyRequests } from "../shared/few-requests.ts";
 
 type Subscription = "wildcard" | "both" | "completed" | "unsigned" | "deployments";
 
-/** Subscriptions that the probe creates even with few requests a minute. The other subscriptions are then `null`. */
+/** Subscriptions that the probe creates even if the key has few requests a minute. The others are then `null`. */
 type MinSubscription = "wildcard" | "both";
 
 export interface InvokedWithWebhooks {
@@ -100,7 +100,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // With few requests a minute, sends a single invoke. The probe `invokedAtMin` can reuse the response to `minBody`.
+    // With few requests a minute, sends only `minBody`. The probe `invokedAtMin` then reuses its response.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;

@@ -26,7 +26,7 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** Kind of secret of the webhook whose URL has an unusual query. The receiver answers 503 once, to cause a retry. */
+/** Kind of secret of the webhook whose URL has an unusual query. The first delivery gets a 503, to cause a retry. */
 export const secretKindWithQuery = "digits alone" satisfies SecretKind;
 /** Query of a webhook's URL. A server that parses and rewrites the query would change it, e.g. `%20` to `+`. */
 const unusualQuery = "?token=a%20b&x=2&x=1&empty=&sign=%2b";

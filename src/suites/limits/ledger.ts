@@ -31,8 +31,8 @@ interface LedgerEntry {
 }
 
 /**
- * The cost of requests of one kind: the amount by which a request lowered `Remaining`, measured from two samples.
- * `cost` is the average over `count` requests.
+ * Cost of one request of a kind: how far it lowered `Remaining`. `cost` is the average of `count` requests, computed
+ * from the `Remaining` of the responses `from` and `to`.
  */
 export interface MeasuredCost {
   readonly kind: RequestKind;
@@ -78,7 +78,7 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Drops the samples after the key's last 2xx if the key then gets 401: limits do not apply. No 2xx: drops all. */
+/** Drops samples after the key's last 2xx if one of them got 401: the limits do not apply to a rejected key. */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
@@ -213,8 +213,8 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
 }
 
 /**
- * Returns a function that tells whether the `remaining` of two requests can be compared. A server can compute
- * `remaining` differently for different kinds of requests.
+ * Returns a function that tells whether the `Remaining` of two requests can be compared: between their kinds, it always
+ * fell by 1. Some servers compute `Remaining` differently for some kinds of requests.
  */
 function comparableKinds(
   pairs: readonly Pair[],

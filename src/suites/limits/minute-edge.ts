@@ -18,8 +18,8 @@ import { useExpiryMs } from "./timed-retry.ts";
 const since = "1.2";
 
 /**
- * Requests of one minute. `before` uses up most of the limit. `atOnce` are concurrent requests, more than the limit has
- * left. `after` is one last invoke. If `before` does not get so far, `atOnce` is empty and `after` is `null`.
+ * Requests of one minute. `before` uses up the limit except for, say, 2 requests. Then `atOnce` are 3 concurrent
+ * invokes, and `after` is one more. If `before` does not leave so few, `atOnce` is empty and `after` is `null`.
  */
 export interface EdgeOfMinute {
   readonly before: readonly Exchange[];
@@ -35,11 +35,11 @@ interface EdgesReached {
 /** Largest limit per minute to test. A larger limit would take too many requests. */
 const maxPerMinute = 100;
 const maxAtOnce = 3;
-/** Usual number of attempts. Concurrent requests can arrive separately, and then the attempt proves nothing. */
+/** Number of attempts if none admits too many requests. An attempt proves nothing if its requests arrive in turn. */
 const usualTries = 2;
 /**
- * Number of attempts with too many admissions that a breach needs. One attempt proves nothing: a token bucket can
- * refill between two responses, and then admits one more request.
+ * A breach needs this many attempts that admit more requests than `Remaining` reported. In a single attempt, a token
+ * bucket can refill between two responses and legally admit one more.
  */
 const minExcesses = 2;
 const maxTries = usualTries + 1;
@@ -97,7 +97,7 @@ async function reachEdge(
   const invoke = (): Promise<Exchange> => own.invoke(given["agents.answering"], helloBody, unpaced);
   const count = requestsAtOnce(limits);
   await time.passTime(useExpiryMs, "earlier use of the key must expire");
-  // Opens the connections that the concurrent requests below will use.
+  // Sends the first requests concurrently, to open the connections that the requests of `atOnce` will use.
   const before = await Promise.all(Array.from({ length: count }, () => own.send("GET", path, unpaced)));
   const max = limits.perMinute + (limits.burst ?? 0);
   while (before.length < max && before.every(isAdmittedExchange) && remainingOf(before.at(-1), limits) >= count)
@@ -111,7 +111,7 @@ async function reachEdge(
 
 const isAdmittedExchange = (exchange: Exchange): boolean => isAdmitted(sampleOf(exchange));
 
-/** Returns the requests left in the minute; `NaN` if the response's headers do not report the minute. */
+/** Returns the requests left in the minute; `NaN` if the response's headers do not report the limit per minute. */
 function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number {
   if (exchange === undefined) return Number.NaN;
   const { limit, remaining } = sampleOf(exchange);
@@ -123,8 +123,8 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
  * because a token bucket changes `Reset` with every request.
  */
 const maxResetDifferenceSeconds = 30;
-/** Returns the maximum time from the first to the last request. A token bucket then refills only half a request. */
-const maxLastedMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
+/** Returns the maximum duration of all requests together. In this time, a token bucket refills only half a request. */
+const maxDurationMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
   const [first, last] = [samples[0], samples.at(-1)];
@@ -134,7 +134,7 @@ function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {
     const difference = Math.abs((each.reset ?? Number.NaN) - (previous?.reset ?? Number.NaN));
     return each.limit === first.limit && difference <= maxResetDifferenceSeconds;
   });
-  return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxLastedMs(limits);
+  return isNear && last.headMs - first.sentMs + last.headClockMs - first.sentClockMs <= maxDurationMs(limits);
 }
 
 /** Whether the rate limit refused the request. A 429 with `Remaining` above 0 comes from another limit. */

@@ -61,7 +61,7 @@ export interface MinuteEvidence extends RunKeyHistory {
 
 /** Seconds left in the window when the burst starts. A constant `retry_after` of 60 is then noticeably wrong. */
 const tailSeconds = 40;
-/** Minimum time between two bursts: twice the tolerance for rounded times, and 200 ms for sending. */
+/** Margin in waits between two bursts: twice the tolerance for rounded times, and 200 ms for sending. */
 export const marginMs = 2 * toleranceMs + 200;
 /** Returns a number of requests that exceeds every legal limiter's maximum, even across two windows. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
@@ -110,8 +110,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // A burst across two fixed windows can legally exceed the limit. Therefore, a second burst starts at another offset
-  // in the minute.
+  // A burst across two fixed windows can legally exceed the limit. Therefore, the second burst starts at another second
+  // of the minute, and not shortly before a reset.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -227,8 +227,8 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Repeats the burst at another second of the minute, so that at most one of two bursts crosses a boundary between fixed
- * windows. If only the repeat exceeds a window's maximum, repeats that one, too.
+ * Repeats the burst at another second of the minute, so that at most one of the two crosses a boundary between fixed
+ * windows. If only the second burst exceeds a window's maximum, sends a third burst at yet another second.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -265,19 +265,18 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
  */
 const secondBurstOffsetMs = 23_000;
 
-/** Returns a burst that no 429 ended; `null` if two bursts ended in a 429, or in failures below the limit. */
+/** Sends up to two bursts. Returns the first that neither a 429 nor failures below the limit ended, else `null`. */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
     // Failures below the limit also lead to a second burst: requests can fail on a server that has just started.
-    const hasEnded = burst.end === "all sent" || (burst.end === "failing" && burst.admitted >= options.expected);
-    if (hasEnded) return burst;
+    if (burst.end === "all sent" || (burst.end === "failing" && burst.admitted >= options.expected)) return burst;
     await sender.time.passTime(useExpiryMs + secondBurstOffsetMs, "the burst must expire");
   }
   return null;
 }
 
-/** Waits until `tailSeconds` of the window are left. Returns the number of its invokes in the window. */
+/** Waits until `tailSeconds` of the window are left. Returns 1 if an invoke of this function counts in it, else 0. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);

@@ -63,8 +63,8 @@ const periodIn = (usage: Exchange): unknown => usageField(bodyJson(usage), "peri
 const minMonthMs = 27 * dayMs;
 
 /**
- * Whether a new month has begun: `period` is a month later, or `retry_after` changed by over an hour. `period` counts
- * only if all earlier usage reports have the same `period`.
+ * Whether a new month has begun: `period` is a month later, or `retry_after` changed by over an hour. Ignores `period`
+ * if it differs between earlier usage reports: it then also changes within a month.
  */
 function isNewMonth({ readings }: QuotaEvidence, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];

@@ -19,7 +19,7 @@ interface ConsecutivePair {
 
 /**
  * Pairs of consecutive requests that earlier probes sent. `neighbours` is `null` if the main key's limit is high: other
- * probes then test what counts.
+ * probes then test which requests count.
  */
 interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;

@@ -116,7 +116,7 @@ async function streamBeyond(
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
-/** Returns the refusal of the last invoke, if the tokens are used up or the refusal reports requests left. */
+/** Returns the last invoke if it was refused for tokens: all are used, or `Remaining` above 0 rules out the rate. */
 export function refusalIn({ turns, quota }: QuotaEvidence): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !mayRefuseForTokens(last.exchange)) return null;
@@ -127,7 +127,7 @@ export function refusalIn({ turns, quota }: QuotaEvidence): Exchange | null {
 const usedTokens = (readings: readonly Exchange[]): number[] =>
   readings.flatMap((each) => tokensIn(each, "used") ?? []);
 
-/** Returns the tokens used at first, plus those that invokes and streams report; `null` if a number is missing. */
+/** Returns the tokens used at the start, plus those that invokes and streams report; `null` if a number is missing. */
 function accountedTokens({ readings, turns, streamed }: QuotaEvidence): number | null {
   const [first] = usedTokens(readings);
   const ran = [...turns, ...(streamed?.streams ?? [])].filter(

@@ -14,7 +14,7 @@ import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /** Result of invokes with a second key of the tier while the first key was refused. */
 export type SiblingKeyResult =
-  // The tier has no second key. `isElsewhere`: another tier has a second key.
+  // The tier has no second key. `isElsewhere`: whether another tier has one.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   // No request was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }
@@ -59,8 +59,8 @@ export async function invokeSibling(
 }
 
 /**
- * Completes the result. If an invoke with the sibling key got a 429, repeats the invoke; with a test clock, once earlier
- * use has expired. A success then shows that the key had monthly tokens left.
+ * If the sibling key got a 429, invokes with it again and adds the response, `again`, to the result. A success shows
+ * that the key had monthly tokens left at the 429.
  */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,

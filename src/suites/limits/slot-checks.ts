@@ -41,7 +41,7 @@ interface TooFew {
   readonly after: Exchange;
 }
 
-/** Judges LIM-6 if some concurrent requests or streams were refused. */
+/** Judges LIM-6, that the published number of concurrent requests is admitted, after some of them were refused. */
 export function judgeTooFew(
   { concurrent, admitted, refused, after }: TooFew,
   what: "requests" | "streams",

@@ -56,8 +56,8 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
 };
 
 /**
- * Returns the ids of GET requests that counted: `Remaining` fell by one with the request and with the next. If some
- * list requests counted and no `Remaining` contradicts, all list requests count.
+ * Returns the ids of GET requests that counted: `Remaining` fell by one with the request and with the next. If one list
+ * request counted, and no list request changed `Remaining` by another number, all list requests count.
  */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));

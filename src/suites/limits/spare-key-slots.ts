@@ -46,9 +46,9 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/** Pauses before each invoke after the probe closed its streams. Some servers notice that only after seconds. */
+/** Pauses before the tries of an invoke after the probe closed its streams. Servers can notice a disconnect late. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Like `pausesMs`, but for an invoke after a request that the probe did not close early. */
+/** Pauses before the tries of an invoke after a request that ended by itself. Its slot should be free soon. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
 /** Real time for a disconnect or a response to cross the network. */

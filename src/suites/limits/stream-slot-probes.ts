@@ -54,7 +54,7 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Two invokes that the probe sends while the streams are open. */
   readonly extras: readonly Exchange[];
-  /** Streams beyond the concurrency limit. Empty if the first of `extras` was not admitted at once. */
+  /** Streams beyond the concurrency limit. Empty if the first of `extras` was not admitted within a second. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }

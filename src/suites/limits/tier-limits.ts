@@ -7,7 +7,7 @@ import type { Target } from "../../target/target.ts";
 import type { KeySender } from "./exhaust.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 
-/** Largest limit that the run uses up twice to measure the window. */
+/** Largest limit that a probe uses up more than once, to measure how long the window is. */
 const maxRepeatedAllowance = 200;
 /** Largest limits to use up if GET requests do not count toward them. Every request must then be an invoke. */
 const maxInvoked = { minute: 50, hour: 100 } as const;
@@ -51,20 +51,20 @@ const hourFactor = {
 } as const;
 
 /**
- * Maximum number of minutes whose requests fit into one hour of the test clock. The probe advances the clock by about
- * two minutes after the requests of each minute, so 29 minutes fit. Two of them are reserved for the end of the probe.
+ * Maximum number of times that the limit per minute can be used up in one hour of the test clock. The probe advances
+ * the clock by about two minutes after each time, so 29 fit. Two of them are reserved for the end of the probe.
  */
 const maxMinutesCutShort = 27;
 
 /**
- * Whether the probe sends one request fewer than the limit in each minute. This saves an invoke: only a full minute
- * must end with an invoke, because a GET possibly does not count.
+ * Whether the probe sends one request fewer than the limit in each minute. Requests that reach the limit end with an
+ * invoke, because GET requests possibly do not count. Requests below the limit need no invoke, so fewer agents run.
  */
 const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean): boolean =>
   // The left-out requests, one for each minute, must fit into one additional minute.
   hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
 
-/** Returns how many requests the probe sends in each minute but the last of an hour, in which it sends `perMinute`. */
+/** Returns how many requests a minute the probe sends to use up the hour's limit. The last minute can have one more. */
 export const requestsPerMinuteOf = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 

@@ -120,7 +120,7 @@ export function pastNearReset(
   return leftMs <= maxBurstMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** Maximum duration of a burst of requests, which must end before the reset. */
+/** Assumed maximum duration of a burst. If less time is left until a reset, the burst starts after the reset. */
 const maxBurstMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>

@@ -15,17 +15,17 @@ interface ReadInterval {
 }
 
 /**
- * Minimum number of intervals between two reads in which usage grows by as much as `Remaining` falls. With fewer, the
- * two numbers may not count the same requests.
+ * Minimum number of intervals between two reads of usage in which it grows by as much as `Remaining` falls. With fewer,
+ * the two numbers may not count the same requests.
  */
 const minAgreeing = 2;
 /**
- * Minimum number of requests that usage counts, or misses, in an interval that proves something. A single one proves
- * nothing, because a target can count one request late.
+ * Only intervals in which usage counts, or misses, at least this many requests are judged. A single request proves
+ * nothing, because a target can count it late.
  */
 const minRequests = 2;
 
-/** Judges USE-7: `requests.used` grows as `Remaining` falls. If it grows by more, the two cannot be compared. */
+/** Judges USE-7: the growth of `requests.used` equals the fall of `Remaining`. A larger growth is unproven. */
 export function judgeUsageGrowth({ samples, all }: SamplesAndExchanges): Finding<never> {
   const intervals = intervalsOf("usage", { samples, all }).flatMap((each) => {
     const grown = growthBetween(each.before, each.after);

@@ -100,7 +100,7 @@ export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => judgeOk(first)),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // `true` leaves out the exchange. A target may allow both parameters or none, and reject requests with only one.
+    // `true` leaves out the exchange. A target may reject a request with only one of the parameters `page` and `limit`.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

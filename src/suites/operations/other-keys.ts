@@ -81,7 +81,7 @@ function startsOf(target: Target): Start[] {
   });
 }
 
-/** Returns one key of each kind, at most `maxKinds`, without the main key. Keys for certain agents come first. */
+/** Returns at most `maxKinds` usable keys, one of each kind, not the main key. Keys for certain agents come first. */
 function keysOfOtherKinds(target: Target): TargetKey[] {
   const main = mainKey(target);
   const usable = Object.values(target.keys).filter((key) => key.key !== main?.key && mayStart(key));

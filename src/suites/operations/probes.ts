@@ -55,7 +55,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Submits a batch of one query, so that the checks of handles judge a second response to a batch.
+    // Submits a batch of one query, so that the checks of operation handles judge a second response to a batch.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -164,7 +164,7 @@ export const longBatchTokensCounted = probeIfManyRequests(
   },
   async (context): Promise<LongBatch> => {
     const { client, given, target, time } = context;
-    // Without a test clock, webhooks of the agent `agents.webhooked` may await retries. The batch avoids that agent.
+    // Without a test clock, avoids the agent `agents.webhooked`: retries of its deliveries could mix with new ones.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const plain = Array.from({ length: batchLength }, () => ({ query: `${plainStart}${mark}` }));

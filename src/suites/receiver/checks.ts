@@ -60,7 +60,7 @@ const got401 = ({ exchange }: SentDelivery): boolean => hasStatus(exchange, 401)
 const is4xx = ({ exchange: { answer } }: SentDelivery): boolean =>
   answer.kind === "answered" && answer.status >= 400 && answer.status < 500;
 
-/** Whether the status arrived in time. Other clauses judge the status itself. */
+/** Whether the status arrived within `responseTimeoutMs`. Other clauses judge which status it is. */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 

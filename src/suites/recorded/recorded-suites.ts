@@ -15,7 +15,7 @@ import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limit
 
 interface RecordedKey {
   readonly key: string;
-  /** The key's requests, but not those that got 429: requests outside the recording may have caused the 429. */
+  /** The key's requests except those that got 429, because requests outside the recording may have caused the 429. */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
 }
@@ -41,7 +41,7 @@ const recordedKeys = probe(
   }),
 );
 
-/** A recorded response time can be this much too early: it may be the header `Date`, which omits milliseconds. */
+/** A response may have arrived this much later than recorded: times can come from `Date`, which omits milliseconds. */
 const maxLateMs = 1000;
 
 const withLatestEnd = (sample: Sample): Sample => ({
@@ -85,8 +85,8 @@ export const fullRecordingContents: RecordingContents = { times: true, eventTime
 const notInRecordings = "a recording of other traffic does not show this";
 
 /**
- * Why a check cannot judge a recording: the recording lacks a part, or (`own requests only`) the check is valid only if
- * no other client used the key.
+ * Reason why a check cannot judge a recording. `own requests only`: unrecorded requests of other clients could make the
+ * result wrong. Other reasons name data that the recording lacks, e.g. `clock`.
  */
 type Exclusion = keyof RecordingContents | "own requests only";
 
@@ -125,7 +125,7 @@ export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // A check with `widens` repeats another check for requests of newer probes. A recording has no probes.
+      // Leaves out checks with `widens`: they repeat other checks for newer probes, and a recording has no probes.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times && title === "Limits" ? recordedLimitChecks : []),
     ],
@@ -154,8 +154,8 @@ function adaptToRecording(original: Check, facts: RecordingContents): Check {
 }
 
 /**
- * Removes a finding's advice on what a run needs, e.g. another key: it cannot change a recording. Keeps the advice to
- * state a key's `tier`.
+ * Removes a finding's advice on how to test more, e.g. with another key: a recording sends no requests. Keeps the
+ * advice to state the `tier` of a key.
  */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
@@ -189,7 +189,7 @@ class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
-/** Judges without the evidence of some probes (`names`). The finding is unproven if `judge` reads such evidence. */
+/** Calls `judge` without the evidence of the probes `names`. The finding is unproven if `judge` reads any of it. */
 function judgeWithout(
   names: readonly string[],
   judge: (missing: object) => Finding | Observation,
@@ -211,7 +211,7 @@ function judgeWithout(
   }
 }
 
-/** Returns the check. CLI-10 becomes unproven: a recording does not contain the secret that signs requests. */
+/** Makes CLI-10 unproven, because a recording does not contain the secret that signs requests. Keeps other checks. */
 const withoutSecret = (original: Check): Check =>
   original.clause === "CLI-10"
     ? { ...original, on: {}, judge: () => unproven("the secret that signs the requests is not known") }

@@ -93,7 +93,7 @@ const sharedRules = [
 ];
 
 /** Endpoints without a field `status`. A `status` in their responses belongs to the envelope `{status, data}`. */
-const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
+const endpointsWithoutStatus = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 function errorPartOf(body: unknown): string | null {
   if (getPath(body, "status") === "error") return "`status` `error`";
@@ -104,7 +104,7 @@ function errorPartOf(body: unknown): string | null {
 const successWithoutError = relation("ERR-18", allExchanges, {
   between: "status and body",
   pairs: (all) =>
-    endpointsWithoutState.flatMap((endpoint) => successesOf(all, endpoint).map((second) => ({ first: null, second }))),
+    endpointsWithoutStatus.flatMap((endpoint) => successesOf(all, endpoint).map((second) => ({ first: null, second }))),
   judge: ({ second }) => {
     const part = errorPartOf(bodyJson(second));
     return part === null ? null : { expected: `no error in a response ${statusOf(second)}`, actual: part };

@@ -118,13 +118,10 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
 
 const createdMsOf = (delivery: Delivery): number => instantMsOf(getPath(deliveryJson(delivery), "created"));
 
-/**
- * Returns by how many milliseconds `agent.completed` was created after `agent.timeout`; `NaN` if a time is unknown. A
- * later `agent.completed` is legal, because an agent can finish after its timeout.
- */
+/** Returns how long after `timeout` the event `completed` was created. Positive is legal: an agent can finish late. */
 const lateByMs = (completed: Delivery, timeout: Delivery): number => createdMsOf(completed) - createdMsOf(timeout);
 
-/** Judges HOOK-43: no execution completes before, or when, it times out. Ignores a 504, which a gateway may send. */
+/** Judges HOOK-43: an execution that timed out has no `agent.completed` created before or with its `agent.timeout`. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -148,8 +145,8 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
 }
 
 /**
- * Returns an upper bound of the duration of a stream, in ms. The time until the delivery counts, because the server can
- * notice the end of the stream late.
+ * Returns an upper bound of the duration of a stream, in ms. Includes the time until the delivery arrived, because the
+ * server can notice the end of the stream late.
  */
 const streamUntilDeliveryMs = ({ first, second, tookMs }: ReportedExecution): number =>
   Math.max(tookMs, first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs);
@@ -205,13 +202,13 @@ export const deliveryRelations = [
 ];
 
 /**
- * A delivery's `execution_time` counts as milliseconds if it is 700 to 1400 times that of `done`, which is in seconds.
- * Equal times give 1000.
+ * A delivery's `execution_time` is in milliseconds if it is 700 to 1400 times that of `done`, e.g. 1600 and 1.5. The
+ * factor may differ from 1000, because a server can measure both times separately.
  */
 const [minMillisecondsFactor, maxMillisecondsFactor] = [700, 1400];
-/** If the stream may have taken that many seconds, only a quotient of 1000 ± 0.001 proves milliseconds. */
+/** Maximum deviation from 1000 if the time may also be right in seconds, e.g. 5 in the delivery of a 6 s stream. */
 const maxFactorError = 0.001;
-const clockSeconds = 0.05;
+const toleranceSeconds = 0.05;
 
 interface ComparedTimes extends ReportedExecution {
   readonly delivered: number;
@@ -238,7 +235,7 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
   const { delivered, done, mayBeRounded } = times;
   const factor = delivered / done;
-  const isLonger = delivered > streamUntilDeliveryMs(times) / 1000 + clockSeconds;
+  const isLonger = delivered > streamUntilDeliveryMs(times) / 1000 + toleranceSeconds;
   const isInMilliseconds = isLonger
     ? factor >= minMillisecondsFactor && factor <= maxMillisecondsFactor
     : Math.abs(factor - 1000) < maxFactorError;

@@ -17,8 +17,8 @@ import type { RequirementSet } from "../../spec/clause.ts";
 import { emptyMatrix } from "../shared/cases.ts";
 
 /**
- * Two messages of a run that report the same fact, such as a response and a delivery. `first` is `null` if one message
- * reports the fact twice.
+ * Two messages of a run that report the same fact, such as a response and a delivery. `first` is `null` if the exchange
+ * `second` contains both values, e.g. its `max_tokens` and its `usage`.
  */
 export interface ComparedPair {
   readonly first: Proof | null;
@@ -27,7 +27,6 @@ export interface ComparedPair {
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly as?: string;
-  /** The first requirement set with this check. Default: 1.1. */
   readonly since?: RequirementSet;
   readonly also?: readonly Probe[];
   readonly between: string;
@@ -79,7 +78,7 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/** `reportedExecutions(all)(arrived)` matches deliveries to requests, by a UUID in the query or else by request id. */
+/** Pairs deliveries with the requests that they report, by a UUID in the query, or else by request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationMsBy(all);

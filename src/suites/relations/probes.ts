@@ -33,7 +33,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Runs late: the webhook of the slow agent would otherwise get events of the probes that call this agent. */
+/** Runs after other probes that call the slow agent: the new webhook would otherwise get events of their calls. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -108,7 +108,7 @@ const pageCount = 3;
 /** Highest `limit` to request. A target may reject a higher one. */
 const maxLimit = 20;
 
-/** Maximum tries to list the same pages. In the stage `exclusive`, only probes of other keys can reorder the list. */
+/** Lists the pages at most twice: the second time only if requests of other keys reordered the agents meanwhile. */
 const maxTries = 2;
 
 export const everyPageListed = probe(
@@ -137,10 +137,7 @@ async function listByLimit(
   return pages;
 }
 
-/**
- * Number of pages to list for each `limit`: 3 with `limit` 1, and 2 with `limit` 7. Some faulty servers repeat agents
- * only for certain limits.
- */
+/** Number of pages to list for each `limit`. Some faulty servers repeat agents only for certain limits. */
 const pagesByLimit = { 1: 3, 7: 2 } as const;
 
 export const pagesOfOtherLimitsListed = probeIfManyRequests(

@@ -100,7 +100,7 @@ const usagePairs = (all: AllExchanges) =>
     ),
   );
 
-/** Reports this far apart are not compared: two months can have an equal `period`, e.g. `monthly`. */
+/** Usage reports at least 28 days apart are not compared: two months can have an equal `period`, e.g. `monthly`. */
 const shortestMonthMs = 28 * dayMs;
 
 const usageGrows = relation("USE-10", allExchanges, {
@@ -227,7 +227,7 @@ export const identityRelations = [
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
       if (second === null) return fewRequests;
       if (isSuccess(second)) return holds();
-      // A target is allowed to limit the number of alerts per key.
+      // The refusal may be legal: a limit on alerts per key (403, 409, 429), or a key that expired meanwhile (401).
       if (hasStatus(second, 401, 403, 409, 429))
         return unproven(`the second alert was refused (${describeStatus(second)})`);
       return breach("a success, as for the first alert of the key", describeStatus(second), created, second);

@@ -100,8 +100,8 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
   );
 
 /**
- * Whether the body is an envelope `{status, data}`. A body with `pagination` is a list with an extra `status`, not an
- * envelope.
+ * Whether the body is an envelope `{status, data}`. A body with `pagination` is not an envelope, but the list
+ * `{data, pagination}` with an extra `status`.
  */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&

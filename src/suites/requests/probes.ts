@@ -13,7 +13,10 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** Responses to valid but unusual invokes. `together` has all `spellings`; `apart` one each, if `together` failed. */
+/**
+ * Responses to valid but unusual invokes. `together` answers one request with all `spellings`. If `together` fails
+ * although `plain` succeeds, `apart` has the response to each spelling alone.
+ */
 export interface UnusualInvokeResponses {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -50,7 +53,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Size of a body above the default limit of some servers (Express: 100 KiB). Its padding costs no tokens. */
+/** Size of a body above the default limit of some servers (Express: 100 KiB). Spaces pad it: they cost no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -86,7 +89,8 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // Sets `authorization`, because the harness does not count such requests against the limits of the key.
+    // With an explicit `authorization`, the harness does not count these requests against the key's limits. The server
+    // need not count them either, because the interface does not define their paths.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

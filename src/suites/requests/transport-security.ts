@@ -21,7 +21,7 @@ local.addAddress("::1", "ipv6");
 local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
-/** Names without a dot, and names that never resolve in public (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
+/** Host names without a dot, or in domains that never resolve in public DNS (RFC 6761, RFC 6762, RFC 8375, ICANN). */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
 export function isLocalAddress(url: string): boolean {

@@ -24,10 +24,7 @@ const isEventStream = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/**
- * Whether the response is a list or a usage report. The status is not enough: a web site can return a page with status
- * 200 for any path.
- */
+/** Whether the response is a list or a usage report. A 200 alone proves nothing: web sites may send it for any path. */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

@@ -109,7 +109,7 @@ interface ExpectedRejection {
   readonly status: number;
   /** Error code that the response must have. `null`: any code, except a code documented for another status. */
   readonly code: ErrorCodeName | null;
-  /** The same request without its mistake. */
+  /** Exchange of the same request without its mistake, e.g. with the `query` that `rejected` lacks. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
@@ -140,8 +140,8 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns `unproven` if the receiver's URL, e.g. a loopback address, may explain a rejection; otherwise `null`. If the
- * target should reach the receiver (`isPromised`), the response must mention a URL.
+ * Returns `unproven` if a rejection may concern the receiver's URL, e.g. a loopback address; otherwise `null`. With
+ * `isPromised` (the target should be able to reach the receiver), the response must mention a URL.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

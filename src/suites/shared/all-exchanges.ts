@@ -68,7 +68,7 @@ export const allExchanges = probe(
   }),
 );
 
-/** Splits exchanges at the end of each outage, because a restarted server may count from zero again. */
+/** Splits exchanges at the end of each outage, because a restart may reset the server's counters and ids. */
 export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
   exchanges: readonly E[],
   { returnsMs = [] }: Pick<AllExchanges, "returnsMs">,
@@ -105,7 +105,7 @@ export const agentInPath = (exchange: Exchange): string | null =>
 const isDeclaredJson = ({ request }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").some((value) => /^\s*application\/json\b/i.test(value));
 
-/** Maximum length of a body that every server should accept. */
+/** Every server should accept a request body of this size. */
 const maxBodyBytes = 64 * 1024;
 
 /** Whether the request is declared as JSON, and every server can read its body: empty, or short text in UTF-8. */

@@ -30,8 +30,8 @@ export function fallBetween(from: Sample, to: Sample) {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // Another clause judges a `Remaining` below 0 or above the limit.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // Requests that a token bucket can regain meanwhile. The fastest legal bucket needs a minute to refill. The 1 allows
-  // for rounding.
+  // A token bucket regains at most `limit` tokens a minute, so `Remaining` can rise between the two responses. The 1
+  // allows for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }

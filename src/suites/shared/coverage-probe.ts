@@ -18,8 +18,8 @@ interface CoverageRequest {
   readonly path: string;
   readonly text?: string;
   /**
-   * When to skip the request. Default: if the run already sent it; `covered`: if its endpoint already returned the
-   * status in `cell`.
+   * Condition for skipping the request. Default: the run already sent an equal request. `covered`: the endpoint already
+   * returned the status in `cell`. `never`: no condition.
    */
   readonly unless?: "covered" | "never";
 }

@@ -35,7 +35,7 @@ export function judgeDuration(
   );
 }
 
-/** Maximum time until the run records an advance of the target's test clock. */
+/** Requests sent this long after an advance of the test clock surely include this advance in their `clockMs`. */
 const recordedWithinMs = 50;
 
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
@@ -94,7 +94,10 @@ export function streamTimeMismatch(
   };
 }
 
-/** Returns the longest duration of the agent's calls sent by `untilMs`; `Infinity` if none, or if a batch was sent. */
+/**
+ * Returns an upper bound for an execution of the agent: its longest invoke or stream sent by `untilMs`. `Infinity` if
+ * there is none, or if a batch was sent, because a batch may run this agent, too.
+ */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;
   const isEarlier = ({ sentMs }: Pick<Exchange, "sentMs">): boolean => sentMs <= untilMs;

@@ -15,7 +15,7 @@ export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "ans
 export const isComplete = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
-/** Whether an exchange proves nothing: a 429 from a rate limit, or no response. */
+/** Whether an exchange shows neither acceptance nor rejection: no response, or 429. */
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 

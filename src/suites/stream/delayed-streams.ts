@@ -18,7 +18,10 @@ interface PacedStream {
 
 const query = "Please count: one two three four five six seven eight nine ten eleven twelve";
 
-/** Requested delays between two chunks. With about fifteen chunks, they add up to 0.7, 1.6 and 2.2 seconds. */
+/**
+ * Requested delays between two chunks. With about fifteen chunks, they add up to 0.7, 1.6 and 2.2 s. A server that
+ * loses whole seconds would report 0.7, 0.6 and 0.2 s.
+ */
 const delaysMs = [50, 110, 150] as const;
 
 const maxMs = 30_000;
@@ -52,7 +55,7 @@ const delaySeconds = ({ delayMs }: PacedStream, delays: number): number => (dela
 
 const minDelaysSeconds = 0.3;
 
-/** A reported time matches if it is at most `roundingSeconds` below or `workSeconds` above the expected time. */
+/** A reported time may be less than the sum of the delays by rounding, and more by the agent's own work. */
 const [roundingSeconds, workSeconds] = [0.05, 0.2];
 
 const isClose = (seconds: number, expected: number): boolean =>
@@ -81,7 +84,7 @@ export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding
   if (streams.some((each) => Number.isNaN(reportedSeconds(each)))) return unproven("a stream ended without its time");
   const chunks = chunksOf(short);
   if (streams.some((each) => chunksOf(each) !== chunks)) return unproven("the streams differ in their chunks");
-  // There can be two more delays than gaps: the server may also wait before the first chunk and after the last one.
+  // 15 chunks have 14, 15 or 16 delays: the server may also wait before the first chunk, after the last one, or both.
   const counted = [chunks - 1, chunks, chunks + 1].filter(
     (delays) =>
       delaySeconds(short, delays) >= minDelaysSeconds &&

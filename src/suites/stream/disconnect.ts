@@ -36,7 +36,7 @@ type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/** Pause before each attempt to open new streams. Several are needed: servers can notice a disconnect late. */
+/** Pause before each attempt to open new streams. Later attempts are for servers that notice a disconnect late. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time to wait for the network: for the server to get a disconnect, or for the harness to get a refusal. */
 const disconnectDelayMs = 50;
@@ -89,9 +89,9 @@ const disconnected = probe(
 );
 
 async function awaitFirstEvents(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
-  const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
+  const allStarted = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
   const timeout = sleep(target.clock === null ? maxOpeningMs : maxOpeningMs / 5, false);
-  return time.passUntil(Promise.race([begun, timeout]), maxOpeningMs / 2);
+  return time.passUntil(Promise.race([allStarted, timeout]), maxOpeningMs / 2);
 }
 
 function closeStream(stream: PendingExchange): Promise<Exchange> {

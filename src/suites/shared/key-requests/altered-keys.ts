@@ -3,14 +3,14 @@ import { seededRandom } from "../../../base/numbers.ts";
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/** The `=` signs at the end of a base64 key. Some decoders ignore characters that are added after these signs. */
+/** Matches the `=` at the end of a base64 key. Keys are altered before it: some decoders ignore what follows it. */
 const base64Padding = /=*$/;
 
 const seed = 1;
 
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** Returns an invalid key with the prefix and length of a real key; the same in every run. */
+/** Returns an invalid key with the prefix and length of a real key, but at least 8 letters. The same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededRandom(seed);
@@ -19,8 +19,8 @@ export function neverIssuedKey(key: string): string {
 }
 
 /**
- * Replaces the last character of a key. As hexadecimal or base64 digits, old and new character differ in the
- * highest bit: decoders can ignore lower bits.
+ * Replaces the last character of a key. If it is a hexadecimal or base64 digit, its highest bit changes, because base64
+ * decoders can ignore the lower bits of the last digit.
  */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
@@ -49,7 +49,7 @@ export function swapLetterCase(key: string, caseCount: 1 | 2): string | null {
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** Functions that return an invalid `Authorization` header for a valid key; `null` if the key cannot be altered so. */
+/** Functions that return an invalid `Authorization` header for a valid key; `null` if the key cannot be altered. */
 export const alteredAuthorizations = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

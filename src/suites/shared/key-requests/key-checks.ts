@@ -48,7 +48,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Without a test clock, a low limit per minute leaves no room to try these keys on every endpoint. */
+/** With a low limit per minute, the run tries these keys on every endpoint only if the target has a test clock. */
 const needsClock = { reach: need("clock") };
 
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
@@ -97,8 +97,8 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
 export type KeyVerdict = "correct" | "violation" | "inconclusive";
 
 /**
- * Whether the server accepted a key. If 401 is not required, a stream with status 200 counts only with a `chunk` or
- * `done` event: it may reject the key in an `error` event.
+ * Whether the server accepted the key: it answered 2xx. If the clause does not require 401, a stream must also have a
+ * `chunk` or `done` event, because the server may reject the key in an `error` event.
  */
 function isAccepted({ kind, endpoint, exchange }: KeyRequest): boolean {
   const { expects } = keyExpectations[kind];
@@ -115,7 +115,7 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(request.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(request.exchange);
-  // For an expired key, the error code alone decides. No success with a valid key is needed.
+  // For an expired key, the error code of the 401 decides, even if no valid key succeeded on this endpoint.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -209,7 +209,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
 export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
-/** Judges key requests, but leaves out endpoints that accept even a wrong key. AUTH-3 judges such endpoints. */
+/** Judges key requests, except on `excused` endpoints, and on those that accept any key (AUTH-3 judges these). */
 export function judgeOnCheckingEndpoints(
   { requests }: KeyRequests,
   { unauthenticated, all }: { readonly unauthenticated: KeyRequests; readonly all: AllExchanges },

@@ -13,8 +13,8 @@ import { type Receiver, ReceiverError } from "../../../receiver/receiver.ts";
 import type { Target } from "../../../target/target.ts";
 
 /**
- * Opens an address at the receiver. Returns the request body for a webhook that should get no deliveries: it selects
- * only `deployment.deleted`, and the run never deletes the agent with the role `answering`.
+ * Opens a URL at the receiver. Returns a request body that creates a webhook for it. The webhook should get no
+ * deliveries: it selects only `deployment.deleted`, and the run never deletes the agent with the role `answering`.
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
@@ -196,7 +196,7 @@ export async function sendToEndpoints(
   return requests;
 }
 
-/** Percent-encodes the first letter or digit of an agent's id. This is needless but legal (RFC 3986, 6.2.2.2). */
+/** Percent-encodes an id's first letter or digit, which is legal (RFC 3986, 6.2.2.2). `null` for other characters. */
 export const encodeFirstCharacter = (agent: string): string | null =>
   /^[A-Za-z0-9]/.test(agent)
     ? `%${(agent.codePointAt(0) ?? 0).toString(16).toUpperCase()}${encodedSegment(agent.slice(1))}`

@@ -145,7 +145,7 @@ const foreignOperationRead = foreignRead(
   batchSubmitted,
   ({ client, recorder }, agents) => {
     const isOfOther = ({ pathname }: URL): boolean =>
-      !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
+      pathname.includes("/agents/") && !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
     const started = recorder
       .exchanges()
       .find(

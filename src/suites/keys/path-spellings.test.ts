@@ -13,6 +13,7 @@ const refused = (status: number): Exchange => exchange({ status, json: { error: 
 it.each<[string, Exchange | null, Exchange, string]>([
   ["is refused", refused(403), refused(403), "holds"],
   ["finds no such path", refused(403), refused(404), "holds"],
+  ["meets a rate limit", refused(403), refused(429), "unproven"],
   ["invokes the agent", refused(403), ok, "breach"],
   ["invokes the agent, in the envelope", refused(403), exchange({ json: { data: { result: 1 } } }), "breach"],
   ["gets a page of the server's own", refused(403), exchange({ text: "<p>Hello.</p>" }), "holds"],

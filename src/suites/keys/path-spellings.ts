@@ -2,13 +2,13 @@ import { getPath } from "../../base/json.ts";
 import { encodedSegment } from "../../base/http.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
 import { encodeFirstCharacter, exchangeOn } from "../shared/key-requests/send-requests.ts";
-import { describeStatus, isSuccess, wasRejected } from "../shared/response.ts";
+import { describeStatus, isInconclusive, isSuccess, wasRejected } from "../shared/response.ts";
 import { oneAgentKeyTried, otherAgent, readOnlyKeyTried } from "./probes.ts";
 
 // This file tests whether a server accepts a forbidden key if the path is spelled unusually, e.g. with two slashes.
@@ -82,7 +82,10 @@ function judgeSpellings(kind: RejectedKeyKind, plain: Exchange | null, { tried }
   if (own.length === 0) return inapplicable(`${kind} was not tried`);
   if (!wasRejected(plain)) return inapplicable(`${kind} is not refused by an invoke`);
   const served = own.find(({ exchange }) => hasResult(exchange));
-  if (served === undefined) return holds();
+  if (served === undefined)
+    return own.every(({ exchange }) => isInconclusive(exchange))
+      ? unproven(`${kind} was neither accepted nor refused by another spelling`)
+      : holds();
   return breach(
     `${kind} does not invoke an agent by a path ${served.spelling}`,
     describeStatus(served.exchange),

@@ -40,6 +40,8 @@ describe("every refusal of a run", () => {
   it.each<[string, AllSamples, string]>([
     ["is retried in time", ofFree([refused(0, 30), at(33)]), "holds"],
     ["is still in force after its `retry_after`", ofFree([refused(0, 30), refused(33, 900, { limit: 100 })]), "breach"],
+    ["is followed by a failure", ofFree([refused(0, 30), at(33, { status: 500 })]), "inapplicable"],
+    ["is followed by a lost request", ofFree([refused(0, 30), at(33, { status: null })]), "inapplicable"],
     ["is retried too early", ofFree([refused(0, 30), refused(31, 29)]), "inapplicable"],
     ["is followed by another request", ofFree([refused(0, 30), at(20), refused(33, 27)]), "inapplicable"],
     [

@@ -41,10 +41,12 @@ export function judgeEveryRetry(all: AllSamples): Finding<never> {
           `429, ${Math.floor(passed)} s after the refusal and with no request in between (${refusal.id}, ${next.id}, key ${key.key})`,
         );
       }
-      count += 1;
+      if (next.status !== null && next.status < 500) count += 1;
     }
   }
-  return count > 0 ? holds() : inapplicable("no key was left alone for the `retry_after` of a refusal");
+  return count > 0
+    ? holds()
+    : inapplicable("no request was judged after a key was left alone for the `retry_after` of a refusal");
 }
 
 export const everyRetryCheck = check("LIM-13", allSamples, judgeEveryRetry, { as: "every refusal", since: "1.2" });

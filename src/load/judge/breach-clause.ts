@@ -94,8 +94,8 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * Returns the clause about concurrency slots that the refusals of `judged` break, e.g. LIM-6. Returns `null` if a rate
- * limit may explain a refusal, or if the scenario tests no such clause.
+ * Returns the clause about concurrency slots, e.g. LIM-6, that the refusals in the witness of `judged` break. Returns
+ * `null` if the witness has no refusal, a rate limit may explain one, or the scenario tests no clause about slots.
  */
 function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): "LIM-6" | "LIM-17" | "SSE-27" | null {
   if (!["LIM-6", "LIM-17", "SSE-27"].some((clause) => facts.scenario.claims.includes(clause))) return null;
@@ -108,7 +108,10 @@ function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts):
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** Returns the ending after which the server apparently keeps the concurrency slot occupied; `null` if none fits. */
+/**
+ * Returns an ending, e.g. `failed`. If requests with this ending never free their concurrency slots, all refusals are
+ * explained. Returns `null` if no ending explains them.
+ */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

@@ -17,17 +17,17 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * The condition on the evidence for a verdict on a clause. In addition, each verdict needs a valid run.
- * - `counts`: the clause passes only if all planned requests were sent, and nearly all got a response.
+ * The evidence that a judge needs, besides a valid run (see `Validity`).
+ * - `counts`: the clause passes only if all planned requests were sent, and at least 99 % got a response.
  * - `pace`: the clause is judged only if `counts` is met, and the load generator was neither busy nor late.
- * - `each`: no further condition, because single responses are enough evidence.
+ * - `each`: nothing more, because single responses are enough evidence.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
   /** Suffix of the check's name, e.g. `completion`, if a clause has several judges. */
   readonly as?: string;
-  /** The requirement set that introduced this judge. Default: the first with both the clause and the scenario. */
+  /** The requirement set that introduced this judge. Absent if the judge is as old as its clause and scenario. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
@@ -104,7 +104,7 @@ export const perResponseClauses: readonly string[] = [
 /** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
 export const alwaysObservedClauses = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** Judges of requirements that are not in the interface document. `scenarios`: names of scenarios that test them. */
+/** Judges of requirements that are not in the interface document. `scenarios`: names of scenarios that use them. */
 export const undocumentedRequirementJudges: Readonly<
   Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>
 > = {

@@ -28,7 +28,7 @@ import { minuteMs } from "../../base/duration.ts";
  */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
-/** Maximum time, in ms, by which `retry_after` exceeds the necessary wait. Servers round up, or add some seconds. */
+/** Tolerance for a `retry_after` above the necessary wait, in ms. Servers round up, or add some seconds. */
 const maxReportedExcessMs = 4000;
 /** Maximum number of requests that the harness sends before the load, to read usage and to register a webhook. */
 const maxRequestsBeforeLoad = 2;
@@ -67,16 +67,16 @@ function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // Upper bound of the server's count. The server can also count refused requests and the harness's own requests.
-  const max = Math.max(admitted.length, others.length + maxRequestsBeforeLoad);
-  const isExplained = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
+  // The server can also have counted refused requests, and requests that the harness sent before the load.
+  const maxCounted = Math.max(admitted.length, others.length + maxRequestsBeforeLoad);
+  const isExplained = [burst, perMinute + burst].some((limit) => admitted.length <= limit && limit <= maxCounted);
   if (isExplained) return null;
   return over(", and then refused as used up", [refusal]);
 }
 
 /**
- * Returns how many of the admitted requests can belong to the previous minute. A minute can end after the server counts
- * a request, but before it writes the response headers.
+ * Returns how many of the admitted requests the server can have counted in the previous minute. Their headers show the
+ * new minute if it began before the server wrote the response.
  */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -162,7 +162,7 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(key, samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If a request was refused, also tries limiters that count refused requests: LIM-16 observes which limiters fit.
+    // If a request was refused, finds all legal limiters, not one: LIM-16 observes whether refused requests count.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
@@ -213,7 +213,7 @@ function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evi
 const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boolean =>
   key === "main" && limits.tokensPerMonth === null && (usageCountIn(ledger?.after, "tokens")?.remaining ?? 1) <= 0;
 
-/** Whether used-up tokens of the month may explain refusals of the key. Only possible if the quota is unknown. */
+/** Whether used-up tokens of an unknown monthly quota may explain refusals. `judgement` allows for a known quota. */
 export const mayHaveSpentTokens = ({ key, samples }: KeyFacts, { limits, evidence }: LoadFacts): boolean =>
   showsTokensSpent(key, evidence) || samples.some((each) => tokensMayExplain(each, limits));
 

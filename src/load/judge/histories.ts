@@ -23,10 +23,10 @@ import { hasAllSegments } from "./validity.ts";
 
 /** Minimum duration of a slow agent's execution, in ms of the target's clock. */
 const minSlowAgentMs = 900;
-/** Maximum network delay of a response, in ms of the target's clock. */
-const travelMs = 500;
-/** Minimum value of the assumed network delay, in ms of this machine's clock. A busy machine can cause this delay. */
-const minTransitAllowanceMs = 100;
+/** Assumed maximum network delay of a response, in ms of the target's clock. */
+const maxDelayMs = 500;
+/** Network delay to allow for in real ms, even if the target's clock runs fast. A busy machine can cause this delay. */
+const minDelayAllowanceMs = 100;
 /** Maximum time until the server notices that the client has disconnected, in ms of the target's clock. */
 const maxNoticeMs = 4000;
 
@@ -62,7 +62,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const { speed } = evidence;
   const noticeMs = sample.left ? maxNoticeMs / speed : 0;
   if (sample.status === null && sample.left) {
-    // The client disconnected before a response, so the server's decision is unknown.
+    // The server can decide about the request until it notices that the client has disconnected.
     const lastMs = sample.endMs + noticeMs;
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided: decidedIn(sample.sentMs, lastMs, time) };
@@ -79,7 +79,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
+  const maxTransitMs = Math.max(minDelayAllowanceMs, maxDelayMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
   const observed = { ...sample, answeredMs: sample.headMs, endedMs, outcome, minOccupiedMs };
@@ -135,12 +135,12 @@ function announcedWindowEnds(
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** A refusal whose `retry_after` is below this many seconds may come from the concurrency limit, not a rate limit. */
+/** A 429 with a `retry_after` below this many seconds may come from the concurrency limit instead of a rate limit. */
 const minRateWaitSeconds = 4;
 
 /**
- * Returns the wait for a new rate-limit window that each refusal announces, in ms, by the refusal's id. Leaves out
- * waits for a concurrency slot, and waits during which the server admitted a request.
+ * Maps the id of a refusal to the wait that it announces until a new rate-limit window, in ms. Leaves out a wait if it
+ * may be for a concurrency slot, or if other responses contradict it, e.g. a 200 during the wait.
  */
 function announcedWaits(
   sent: readonly SampledRequest[],

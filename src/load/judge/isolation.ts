@@ -36,9 +36,10 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key is slowed down if its median latency rises by this factor and `minIncreaseMs`, and p is below `maxChance`. */
+/** A key is slowed down if its median latency is at least this many times as high, and `minIncreaseMs` higher. */
 const minRatio = 3;
 const minIncreaseMs = 100;
+/** Maximum p-value: the probability that the increase is due to chance. */
 const maxChance = 0.001;
 const minSamples = 16;
 
@@ -110,8 +111,7 @@ function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // Skips 429 responses. `groupByWindow` tells windows apart by limit and reset only. If the hour and the minute
-    // agree in both, a 429 may report either window.
+    // Skips 429 responses. If the hour and the minute have the same limit and reset, a 429 may report either of them.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -43,7 +43,7 @@ const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
-/** Judges the clauses that the scenario tests. For other clauses, reports some breaches and observations only. */
+/** Judges the clauses that the scenario tests. For some other clauses, reports only a breach or an observation. */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
   const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding =>
@@ -104,8 +104,8 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
 }
 
 /**
- * Returns a judge's result; `unproven` if the run is invalid. For `pace`, also `unproven` if times are unreliable. For
- * `counts` and `pace`, missing requests turn `holds` into `unproven`.
+ * Returns the judge's result. Returns `unproven` instead if the run is invalid, or if the evidence does not meet the
+ * condition `restsOn`. The condition `counts` concerns only a pass: a breach remains a breach.
  */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;

@@ -84,7 +84,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isCertainlyRate = createRateRefusalTest(facts);
-  // Assumes that a refusal by the concurrency limit has a `retry_after` below `minEarlySeconds`.
+  // Assumes that the concurrency limit asks for a wait below `minEarlySeconds`, because a slot is soon free.
   const isRate = (sample: SampledRequest): boolean =>
     isCertainlyRate(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: RefusalStreak[] = [];
@@ -174,10 +174,11 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** Refusals are slow if their median is at least this many ms, and {@link slowRatio} times the admitted p90. */
+/** Minimum median latency of slow refusals, in ms of the target's clock. In addition, `slowRatio` must be reached. */
 const slowMs = 1000;
-/** Minimum of `slowMs / speed`, in ms. That quotient replaces `slowMs` if the target's clock runs fast. */
-const slowAtSpeedMs = 200;
+/** Minimum median latency of slow refusals in real ms, even if the target's clock runs fast. */
+const minSlowMs = 200;
+/** Minimum ratio of the median latency of slow refusals to the p90 latency of admitted requests. */
 const slowRatio = 5;
 const minRefusals = 5;
 
@@ -197,14 +198,14 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const admittedMs = times.length > 0 ? quantile(times, 0.9) : admitted.p90Us / 1000;
   const refusedMs = refused.p50Us / 1000;
   const text = `429: half within ${formatMs(refusedMs)}, 99 % within ${formatMs(refused.p99Us / 1000)}; admitted: 90 % within ${formatMs(admittedMs)}`;
-  const isLong = refusedMs >= (speed > 1 ? Math.max(slowAtSpeedMs, slowMs / speed) : slowMs);
+  const isLong = refusedMs >= (speed > 1 ? Math.max(minSlowMs, slowMs / speed) : slowMs);
   if (isLong && refusedMs >= slowRatio * admittedMs) return breach("a refusal comes as fast as an answer", text);
   return holds(text);
 }
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Creates a test of refusals: whether neither the concurrency limit nor the month's tokens can explain a refusal. */
+/** Creates a test that is `true` if only a rate limit, not concurrency or used-up tokens, can explain a refusal. */
 export function createRateRefusalTest(facts: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     keyFactsIn(facts)

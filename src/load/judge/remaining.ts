@@ -30,8 +30,8 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
 }
 
 /**
- * Returns how many requests the harness sent with the key before the load, to read usage and register a webhook. Older
- * evidence does not state the number: there, one request led to each of the two results.
+ * Returns how many requests the harness sent with the key just before the load. In older evidence, which lacks
+ * `sentBefore`: one request to read usage (`ledger`), and one to register a webhook (`deliveries`).
  */
 const sentBeforehand = (
   { key }: KeyFacts,

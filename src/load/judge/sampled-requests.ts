@@ -5,7 +5,7 @@ import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 
-/** A request of a load. `sentMs` is the earliest possible time; `headMs` and `endMs` are the latest possible times. */
+/** A request of a load. Clocks err: `sentMs` is the earliest possible time; `headMs` and `endMs` are the latest. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   readonly cell: Cell;

@@ -9,8 +9,9 @@ const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** A smaller growth of the memory, or a growth below `minGrowthShare`, may be uncollected garbage. */
+/** Minimum growth of the memory. Uncollected garbage can cause a smaller growth. */
 const minGrowthBytes = 48 * 1024 * 1024;
+/** Minimum growth of the memory as a share of its median. The growth must exceed both minima. */
 const minGrowthShare = 0.33;
 
 /** Judges whether the memory of the embedded server grows during the load. */

@@ -53,7 +53,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** Creates a judge of a rule about names and order of a stream's events. An incomplete stream may lack the last. */
+/** Creates the judge of a rule about the names and order of events. An incomplete stream may lack its last event. */
 export const createStreamRuleJudge = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 

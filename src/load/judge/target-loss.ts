@@ -10,7 +10,7 @@ export interface TargetLoss {
   readonly reason: string;
 }
 
-/** Tolerance for comparing `endMs` with `aliveMs`, in ms: two processes record them, and `aliveMs` a little late. */
+/** A failure up to this many ms before the last connection (`aliveMs`) belongs to the outage: `aliveMs` is late. */
 const aliveToleranceMs = 250;
 
 /** Finds the first loss of the target. Later responses prove nothing, as a restart may reset the server's counts. */
@@ -62,7 +62,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks a sample with a broken or unusable response, e.g. a gateway's, as if the client had disconnected (`left`). */
+/** Marks a broken response, a gateway's response or a refusal of the key as if the client had disconnected (`left`). */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -121,7 +121,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 
 interface KeyUse {
   readonly key: string;
-  /** Time at which a request was sent that got a 2xx; otherwise `null`. Only a 2xx proves that the key was valid. */
+  /** Sending time of a request with a 2xx response; otherwise `null`. Only a 2xx proves that the key was valid. */
   readonly admittedMs: number | null;
   readonly refusedMs: number | null;
 }

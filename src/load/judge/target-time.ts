@@ -15,14 +15,14 @@ export interface TargetTime {
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
   at(clientMs: number): Span;
-  /** The true time may lie up to this many ms outside the span of {@link TargetTime.at}. */
+  /** Maximum error of {@link TargetTime.at}, in ms: the true time may lie this far outside the returned span. */
   readonly unknownMs: number;
 }
 
-/** Minimum and maximum time by which the target's clock is ahead of a `Date` header, which may be rounded or old. */
+/** The target's clock is 0 to 2 s ahead of a `Date` header, which shows whole seconds and may be a second old. */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
-const maxParts = 32;
+const maxChunks = 32;
 
 interface OffsetBound {
   readonly clientMs: number;
@@ -30,7 +30,7 @@ interface OffsetBound {
   readonly toMs: number;
 }
 
-/** Derives the target's time from the `Date` headers of responses. The target's clock is `speed` times as fast. */
+/** Derives the target's time from `Date` headers. The target's clock runs `speed` times as fast as the client's. */
 export function targetTime(answers: Iterable<DatedResponse>, speed: number): TargetTime {
   const bounds: OffsetBound[] = [];
   for (const { sentMs, headMs, date } of answers) {
@@ -48,7 +48,7 @@ export function targetTime(answers: Iterable<DatedResponse>, speed: number): Tar
   return driftingTime(bounds, speed) ?? steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** The judges already tolerate that the target's clock lags by up to this many ms. */
+/** Maximum lag of the target's clock that the judges already tolerate, in ms. */
 const toleratedLagMs = 1000;
 
 /** Widens each time span by `lagMs`, for a target whose clock sometimes lags. Ignores a tolerated lag. */
@@ -75,7 +75,7 @@ function steadyTime({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unk
 
 function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime | null {
   const sorted = bounds.toSorted((a, b) => a.clientMs - b.clientMs);
-  const size = Math.ceil(sorted.length / maxParts);
+  const size = Math.ceil(sorted.length / maxChunks);
   const chunks = Array.from({ length: Math.ceil(sorted.length / size) }, (_, index) =>
     sorted.slice(index * size, (index + 1) * size),
   );
@@ -93,8 +93,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // The exact time at which the clock offset changed is unknown. Therefore, the previous or the next offset may
-      // apply instead.
+      // It is unknown when exactly the offset changed. Therefore, the previous or the next offset may apply, too.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

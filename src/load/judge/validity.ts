@@ -12,7 +12,7 @@ export interface Validity {
   readonly invalid: string | null;
 }
 
-/** The load generator may be a bottleneck from this share of one CPU core on. */
+/** A load generator that uses at least this share of one CPU core may be the bottleneck. */
 const busyShare = 0.9;
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;

@@ -88,9 +88,7 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   return null;
 }
 
-/**
- * Creates a quick test for one row of a field table. If the test returns `false`, {@link fieldMismatch} must decide.
- */
+/** Creates a quick test of a field row. `true`: the value fits. `false`: the slower {@link fieldMismatch} decides. */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
   const [, has] = types[type];

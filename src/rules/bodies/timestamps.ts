@@ -2,10 +2,7 @@ import { dayMs, hourMs, minuteMs } from "../../base/duration.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package: k6 has none of them.
 
-/**
- * Creates the pattern of an ISO 8601 date: a calendar, ordinal or week date. A time can follow the date, and a zone the
- * time.
- */
+/** Creates the pattern of an ISO 8601 calendar, ordinal or week date, optionally followed by a time and a zone. */
 const formWith = (dash: string, colon: string, separator: string): RegExp =>
   new RegExp(
     String.raw`^(\d{4})${dash}(?:(\d\d)${dash}(\d\d)|(\d{3})|W(\d\d)${dash}([1-7]))` +
@@ -39,8 +36,8 @@ function dayStartMs(parts: RegExpExecArray): number {
     return date.getUTCFullYear() === year ? date.getTime() : NaN;
   }
   // Week 1 contains 4 January. A week belongs to the year of its Thursday.
-  const ofFourth = utcDate(year, 1, 4).getUTCDay() || 7;
-  const thursday = utcDate(year, 1, 8 - ofFourth + 7 * (week - 1));
+  const weekdayOf4January = utcDate(year, 1, 4).getUTCDay() || 7;
+  const thursday = utcDate(year, 1, 8 - weekdayOf4January + 7 * (week - 1));
   return thursday.getUTCFullYear() === year ? thursday.getTime() + (weekday - 4) * dayMs : NaN;
 }
 
@@ -58,7 +55,7 @@ export function unixMsOf(text: string): number {
   const unitMs = parts[9] === undefined ? (parts[8] === undefined ? hourMs : minuteMs) : 1000;
   const fractionMs = unitMs * Number((parts[10] ?? ".0").replace(",", "."));
   const sinceMidnightMs = hour * hourMs + minute * minuteMs + second * 1000 + fractionMs;
-  // `24:00` is the end of a day. No later time exists.
+  // `24:00` is legal: the end of the day. `24:01` is not.
   if (hour > 23 && sinceMidnightMs > dayMs) return NaN;
   const zoneMs = zoneHour * hourMs + zoneMinute * minuteMs;
   const localMs = dayStartMs(parts) + sinceMidnightMs;

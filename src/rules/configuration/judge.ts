@@ -5,7 +5,7 @@ import { clauseIds, type ClauseId } from "../../spec/clauses.ts";
 
 type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
-/** Maps paths of the file to clauses. The first match counts, and `#` matches any index or name. */
+/** Maps a path, and all paths below it, to a clause. The first match counts. `#` matches any index or name. */
 const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["agent_architecture.entrypoints.#.file", "CFG-11"],
   ["agent_architecture.entrypoints.#.module", "CFG-11"],
@@ -34,8 +34,8 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * For each clause, the path of the object or array that contains the clause's fields. If this value or one
- * around it breaks another clause, the clause is skipped. Default: the top level of the file.
+ * For each clause, the path of the object or array that contains the clause's fields; default: the top level. If this
+ * object or array, or one that contains it, breaks another clause, the clause is skipped.
  */
 const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
@@ -50,7 +50,7 @@ function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
 }
 
-/** The result of one check for one place of the file. A clause can be broken in several places. */
+/** The result of one check. If the file breaks a clause at several paths, each path has its own result. */
 export type FileFinding = {
   readonly check: string;
   readonly clause: FileClause;
@@ -99,9 +99,9 @@ function statedFindings(clause: FileClause, breaches: readonly Breach[]): FileFi
   const check = { check: clause, clause, level: "must" } as const;
   const own = breaches.filter(({ path }) => clauseAt(path) === clause);
   if (own.length > 0) return own.map((breach) => ({ ...check, kind: "breach", ...breach }));
-  const missing = breaches.find(({ path }) => requiredPathsOf(clause).some((each) => isSame(path, each)));
-  if (missing === undefined) return [{ ...check, kind: "holds" }];
-  return [{ ...check, kind: "skipped", reason: `${formatPath(missing.path)} is ${missing.actual}` }];
+  const outerBreach = breaches.find(({ path }) => requiredPathsOf(clause).some((each) => isSame(path, each)));
+  if (outerBreach === undefined) return [{ ...check, kind: "holds" }];
+  return [{ ...check, kind: "skipped", reason: `${formatPath(outerBreach.path)} is ${outerBreach.actual}` }];
 }
 
 const isSame = (one: ValuePath, other: ValuePath): boolean =>

@@ -1,14 +1,14 @@
 // Tells whether a 502, 503 or 504 came from a gateway or from the target itself.
 
 /**
- * Counts of responses: of a single response, or of all responses within one second. All times are milliseconds of the
- * same clock.
+ * Numbers of gateway-like and other responses: of one response (1 and 0, or 0 and 1), or of all responses to the
+ * requests of one second. All times are milliseconds of the same clock.
  */
 export interface ResponseCounts {
   readonly sentMs: number;
-  /** Earliest time at which a counted response can have begun. */
+  /** Earliest time at which a counted response can have arrived. */
   readonly fromMs: number;
-  /** Latest time at which a counted response can have begun. Equals `fromMs` for a single response. */
+  /** Latest time at which a counted response can have arrived. Equals `fromMs` for a single response. */
   readonly toMs: number;
   /** Number of 502, 503 and 504 responses that look like those of a gateway, for example without rate-limit headers. */
   readonly gatewayLike: number;
@@ -25,8 +25,8 @@ interface GatewayOutage {
 }
 
 /**
- * After this many responses of the target itself, a gateway-like response begins a new {@link GatewayOutage}, unless
- * {@link isNextSecond} joins it to the last one.
+ * A {@link GatewayOutage} is over after this many consecutive responses of the target itself. The next gateway-like
+ * response begins a new outage, unless {@link isNextSecond} is true.
  */
 const maxOthersBetween = 20;
 /**
@@ -37,8 +37,8 @@ const maxIsolated = 3;
 /** Assumed maximum duration of a rolling deployment, during which a gateway responds to some requests. */
 const maxDeploymentMs = 30_000;
 /**
- * If a period in which errors and other responses alternate is longer than this share of the total time, the errors
- * come from the target. Exception: periods up to `maxDeploymentMs`.
+ * A rolling deployment ends. If errors alternate with other responses during more than this share of the total time,
+ * and longer than `maxDeploymentMs`, the target itself sent the errors.
  */
 const minPersistentShare = 0.8;
 
@@ -84,8 +84,8 @@ function findOutages(sorted: readonly ResponseCounts[]): GatewayOutage[] {
 }
 
 /**
- * Whether the counts of a second follow directly on `outage`. `false` for a single response, whose `fromMs` equals its
- * `toMs`.
+ * Whether the counts of a second begin less than 1 s after the end of `outage`. Always `false` for a single response,
+ * whose `fromMs` equals its `toMs`.
  */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, outage: GatewayOutage): boolean =>
   toMs > fromMs && fromMs - outage.toMs < 1000;

@@ -127,7 +127,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // If the window is certainly not rolling, requests with the same reset as `exhausted` count until that reset.
+    // Unless the window may roll, requests with the same reset as `exhausted` free no capacity before that reset.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -149,7 +149,7 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server can have counted the request `each`, and later given its place in the window back. True only for
+ * Whether the server can have counted the request `each`, and taken that count back before `later`. True only for
  * failed or unanswered requests, and for refusals concurrent with `exhausted`.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {

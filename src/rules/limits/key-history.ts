@@ -15,12 +15,12 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
 
 /** Tolerance for a server that rounds times to whole seconds, in ms on the target's clock. */
 export const toleranceMs = 1000;
-/** Age at which a request no longer counts in any window of a minute, in ms on the target's clock. */
+/** Time until a one-minute window is certainly over, in ms on the target's clock. */
 export const minuteOverMs = minuteMs + toleranceMs;
 /** Time that a server may take to free a concurrency slot after its response, in ms of real time. */
 export const slotReleaseMs = 1500;
 
-/** Maximum duration of a burst of requests, in ms on the target's clock. */
+/** Requests within this time count as one burst, in ms on the target's clock. */
 export const burstMs = 5000;
 /** Maximum `retry_after` of a burst limit, in seconds. A longer wait comes from the limit per minute. */
 export const maxBurstSeconds = 20;
@@ -55,7 +55,10 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/** Returns the largest number of requests that certainly fall within one period of `windowMs`, both ends included. */
+/**
+ * Returns the maximum number of requests within one period of `windowMs`, both ends included. Exact only if the spans
+ * end in the order in which they start.
+ */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -87,7 +90,7 @@ export const minEarlySeconds = 4;
 /** Maximum difference, in seconds, that rounding causes between two reports of the same time. */
 export const maxRoundingSeconds = 2;
 
-/** Whether a retry certainly came too early, before the end of `retry_after` (LIM-14). */
+/** Whether a retry came at least 2 s before the end of `retry_after`, and so certainly too early (LIM-14). */
 export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
   passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 

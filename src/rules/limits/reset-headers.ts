@@ -82,7 +82,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers set the rate-limit headers when the request arrives, but `Date` much later.
+  // A server can set `Date` and the rate-limit headers at any two moments between request and response.
   if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -96,7 +96,7 @@ export function resetMismatch(
 export interface ResetContext {
   readonly hasClock: boolean;
   readonly startedUnixMs: number;
-  /** Maximum time by which the target's test clock lags, because it may stop during each advance. */
+  /** Total real time that the advances of the test clock took. The clock may stand still meanwhile, and so lag. */
   readonly maxDriftMs: number;
   readonly first: Sample | null;
 }
@@ -146,8 +146,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges HDR-14 without `Date`. `Reset` minus `Reset-After` must advance from `first` to `sample` as far as the
- * target's clock.
+ * Judges HDR-14 without `Date`. From `first` to `sample`, `Reset` minus `Reset-After` must grow by the time that passed
+ * on the target's clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [createdUnixSeconds(first), createdUnixSeconds(sample)];

@@ -14,7 +14,7 @@ import { usageCountIn } from "./usage-report.ts";
 /** Times and rate-limit values of a request and its response, without bodies. Times are in ms on the client's clock. */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** `health` requests never count toward rate limits. The server decides whether `other`, `usage` and `list` count. */
+  /** `health` must not count toward rate limits. The server decides whether `other`, `usage` and `list` count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** Arrival of the response's head. Without a response, the time at which the client stopped waiting. */
@@ -30,10 +30,7 @@ export interface Sample extends RequestSample {
   readonly headClockMs: number;
   readonly endClockMs: number;
   readonly since?: string;
-  /**
-   * The limit of the key that a probe used up on purpose before it sent this request, e.g. `minute used up`. Absent for
-   * all other requests.
-   */
+  /** State of the key, e.g. `minute used up`, if a probe used up a limit on purpose before it sent this request. */
   readonly keyState?: string;
   /** Present if the response is a usage report with no monthly tokens left. */
   readonly tokensSpent?: true;
@@ -64,7 +61,7 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
 
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
 
-/** Returns the target's time in Unix seconds: `Reset` minus `Reset-After`. `null` if either header is absent. */
+/** Returns the target's time in Unix seconds: `Reset` minus `Reset-After`. `null` if either has no valid value. */
 export function nowByReset(exchange: Exchange): number | null {
   const reset = secondsHeader(exchange, headerNames.rateReset);
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);

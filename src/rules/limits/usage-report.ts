@@ -24,8 +24,8 @@ export interface GrowthBounds {
 }
 
 /**
- * Change of a usage count between two reads, compared with the expected change. `begun again`: the count fell or has a
- * new limit, e.g. in a new month.
+ * Growth of a usage count between two reads. `short`: it is smaller than expected. `beyond`: it is larger.
+ * `begun again`: the count fell or has a new limit, e.g. in a new month.
  */
 export interface UsageCountChange {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";

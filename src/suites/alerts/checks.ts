@@ -47,7 +47,7 @@ const fractionalAlertCreated = probeIfManyRequests(
   },
 );
 
-/** Creates another alert with the key of the first. A success shows that a key may have several alerts. */
+/** Creates another alert with the key of the run's first alert. Success shows that a key may have several alerts. */
 export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.1" },

@@ -12,11 +12,12 @@ interface PossibleWindow {
   readonly previousClosedByMs: number;
 }
 
-/** Sorted times of requests, to find the request that opens each rate-limit window. */
+/**
+ * Times of requests, sorted for fast lookup. They show when each rate-limit window can have opened, and how long
+ * refusals can have kept it open.
+ */
 export interface Openers {
-  /**
-   * For each request that can open a window, the latest time at which the server can have decided. In ascending order.
-   */
+  /** Latest time at which the server can have decided each request that can open a window, in ascending order. */
   readonly latest: Float64Array;
   /**
    * Element `i` is the earliest time at which the server can have decided one of the requests from `latest[i]` to the
@@ -30,7 +31,7 @@ export interface Openers {
    * `starts[i]` to the end of the list.
    */
   readonly earliestEndFrom: Float64Array;
-  /** Times of requests that may have been refused and so have restarted a window. Empty if refusals restart none. */
+  /** When the server may have refused a request and so restarted a window. Empty if refusals restart no window. */
   readonly pushers: readonly Span[];
 }
 
@@ -39,19 +40,18 @@ interface AnchoredWindow extends Window {
 }
 
 /**
- * Returns the refusals that cannot be explained by windows that each begin with a request. Returns `null` if such
- * windows cannot admit all admitted requests.
+ * Returns the refusals that cannot be explained by windows that each open with a request. Returns `null` if such
+ * windows cannot have admitted all admitted requests.
  *
- * @param open range of times, in ms after `startMs`, in which a window ends that an earlier, unknown request opened;
- * `null` if there is no such window
+ * @param firstEnd if a window was already open at `startMs`: when it ends, as a range in ms after `startMs`
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
   openers: Openers,
   { windowMs, capacity, minCapacity }: AnchoredWindow,
-  open: PhaseRange | null,
+  firstEnd: PhaseRange | null,
 ): Fit | null {
-  const openings = possibleWindows(timeline, openers, windowMs, open);
+  const openings = possibleWindows(timeline, openers, windowMs, firstEnd);
   const needed = Math.max(minCapacity, maxInWindow(timeline, openings, windowMs));
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
@@ -88,15 +88,15 @@ function possibleWindows(
   timeline: AdmissionTimeline,
   openers: Openers,
   windowMs: number,
-  open: PhaseRange | null,
+  firstEnd: PhaseRange | null,
 ): PossibleWindow[] {
   const openings: PossibleWindow[] = [];
-  const close = createLatestEnd(openers.pushers, windowMs);
-  let endsFromMs = timeline.startMs + (open?.fromMs ?? 0);
-  let endsToMs = timeline.startMs + (open?.toMs ?? 0);
-  if (open !== null) {
+  const latestEndOf = createLatestEnd(openers.pushers, windowMs);
+  let endsFromMs = timeline.startMs + (firstEnd?.fromMs ?? 0);
+  let endsToMs = timeline.startMs + (firstEnd?.toMs ?? 0);
+  if (firstEnd !== null) {
     const opened = { fromMs: endsFromMs - windowMs, toMs: endsToMs - windowMs };
-    endsToMs = close(endsToMs);
+    endsToMs = latestEndOf(endsToMs);
     openings.push({ ...opened, closesAtLatestMs: endsToMs, previousClosedByMs: timeline.startMs });
   }
   while (endsFromMs <= timeline.endMs) {
@@ -106,7 +106,7 @@ function possibleWindows(
     const toMs = openers.earliestEndFrom[countBelow(openers.starts, endsToMs)] ?? Infinity;
     const previousClosedByMs = endsToMs;
     endsFromMs = fromMs + windowMs;
-    endsToMs = close(toMs + windowMs);
+    endsToMs = latestEndOf(toMs + windowMs);
     openings.push({ fromMs, toMs, closesAtLatestMs: endsToMs, previousClosedByMs });
   }
   return openings;

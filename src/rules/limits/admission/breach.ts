@@ -84,8 +84,8 @@ export interface Witness {
   /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
   /**
-   * The requests sent up to the last response in `known`. Requests that are not in `known` have the outcome
-   * `"unknown"`.
+   * The requests sent before the last response to a request in `known`. Requests outside `known` have the outcome
+   * `"unknown"`, whatever it was.
    */
   readonly history: History;
 }
@@ -98,7 +98,7 @@ type IsBreach = (history: History) => boolean;
  */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Limits the trials of `dropChunks`. Each trial examines all requests; this many in all take about a second. */
+/** Maximum number of requests that `dropChunks` judges: a second's work. Each attempt judges the whole history. */
 const maxExaminedRequests = 60_000;
 
 /** Finds a small set of requests whose outcomes alone prove a breach. */
@@ -123,14 +123,14 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
 }
 
 function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
-  const part = new Map<Decision, number>();
+  const subset = new Map<Decision, number>();
   let before = 0;
   for (const decision of ordered) {
     const count = Math.min(end, before + decision.count) - Math.max(from, before);
-    if (count > 0) part.set(decision, count);
+    if (count > 0) subset.set(decision, count);
     before += decision.count;
   }
-  return part;
+  return subset;
 }
 
 function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
@@ -162,9 +162,9 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
 function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
-  let trials = max;
+  let attemptsLeft = max;
   for (let size = Math.ceil(known.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = 0; at < known.length && trials > 0; trials -= 1) {
+    for (let at = 0; at < known.length && attemptsLeft > 0; attemptsLeft -= 1) {
       const fewer = known.toSpliced(at, size);
       if (provenBy(subsetOf(fewer))) known = fewer;
       else at += size;
@@ -173,8 +173,8 @@ function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSu
   return subsetOf(known);
 }
 
-function subsetOf(named: readonly Decision[]): RequestSubset {
-  const part = new Map<Decision, number>();
-  for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);
-  return part;
+function subsetOf(requests: readonly Decision[]): RequestSubset {
+  const subset = new Map<Decision, number>();
+  for (const decision of requests) subset.set(decision, (subset.get(decision) ?? 0) + 1);
+  return subset;
 }

@@ -8,7 +8,7 @@ import {
   type AdmissionTimeline,
 } from "./timeline.ts";
 
-/** Tolerance, in tokens, for rounding errors that add up over many refills. */
+/** Tolerance, in tokens, for floating-point errors that add up over many refills. */
 const roundingTokens = 1e-6;
 /**
  * Tolerance for a reported wait, such as `retry_after`, that is longer than necessary. Servers round waits up or add
@@ -49,22 +49,22 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
 }
 
 /**
- * Balances of tokens: refilled minus spent. `maxUpTo[i]` is the highest balance up to the request at
- * `begins.values[i]`.
+ * Running balance: all tokens refilled minus all tokens spent. `maxUpTo[i]` is its maximum up to the time
+ * `latest.values[i]`. A bucket that was full at that maximum has lost the most tokens since.
  */
 interface UnspentRefills {
-  readonly begins: Tally;
+  readonly latest: Tally;
   readonly maxUpTo: Float64Array;
 }
 
 function unspentRefills(timeline: AdmissionTimeline, refillPerMs: number): UnspentRefills {
-  const begins = timeline.counted.latest;
+  const { latest } = timeline.counted;
   let max = -Infinity;
-  const maxUpTo = begins.values.map((ms, index) => {
-    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsInFirstEntries(begins, index));
+  const maxUpTo = latest.values.map((ms, index) => {
+    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsInFirstEntries(latest, index));
     return max;
   });
-  return { begins, maxUpTo };
+  return { latest, maxUpTo };
 }
 
 function isExplained(
@@ -75,9 +75,9 @@ function isExplained(
   tokens: number,
 ): boolean {
   if (reportsLongerWait(refusal, refillPerMs)) return false;
-  const closed = countBelow(unspent.begins.values, refusal.fromMs);
-  const atOnce = refusal.countedBefore - requestsInFirstEntries(unspent.begins, closed);
-  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
+  const earlier = countBelow(unspent.latest.values, refusal.fromMs);
+  const atOnce = refusal.countedBefore - requestsInFirstEntries(unspent.latest, earlier);
+  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[earlier - 1] ?? -Infinity);
   // Simultaneous requests need no tolerance for rounding, because the bucket refills nothing between them.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);

@@ -41,20 +41,20 @@ export interface ModelFits {
 }
 
 /**
- * Finds which refusals in `open` each limiter model can explain. The refused requests in `mayCount` may count toward
- * the limits.
+ * Finds which of the `refusals` each limiter model can explain. Refused requests in `mayCount` can use up the limits;
+ * other refused requests cannot.
  */
 export function fitModels(
   history: History,
   limits: TierLimits,
   options: AdmissionOptions,
-  open: readonly Decision[],
+  refusals: readonly Decision[],
   mayCount: ReadonlySet<Decision>,
 ): ModelFits {
-  const timeline = timelineOf(history, options, open, mayCount);
+  const timeline = timelineOf(history, options, refusals, mayCount);
   const fit = createFitter(timeline, history, options, mayCount);
-  const everything = noRefusals(open.length);
-  open.forEach((_, index) => addRefusal(everything, index));
+  const everything = noRefusals(refusals.length);
+  refusals.forEach((_, index) => addRefusal(everything, index));
   const bucket = fitBucket(timeline, burstBucket(limits));
   const toModelFit = (model: LimiterModel): ModelFit => ({ model, unexplained: fit(model) });
   return {
@@ -85,10 +85,10 @@ function createFitter(
     const found = listOf(fitAnchored(timeline, openers, family, null));
     if (timeline.unknownUseUntilMs === -Infinity || family.minCapacity > maxCapacity(plain)) return found;
     const unknownUseMs = Math.min(timeline.endMs, timeline.unknownUseUntilMs) - timeline.startMs;
-    const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unknownUseMs }], depth, (phases) =>
+    const withOpenWindow = searchPhases([{ fromMs: 0, toMs: family.windowMs + unknownUseMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
     );
-    for (const set of open) addMinimalSet(found, set);
+    for (const set of withOpenWindow) addMinimalSet(found, set);
     return found;
   };
   const fixedPhases = (family: Window) =>
@@ -120,8 +120,8 @@ const maxCapacity = ({ capacity }: Window): number => (capacity.kind === "exactl
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
 /**
- * Returns the hour and minute models that occur in a valid combination. A combination of hour, minute and burst limiter
- * is valid if at least one of the three explains each refusal.
+ * Returns the hour and minute models that occur in a valid combination. A combination of an hour, a minute and a burst
+ * limiter is valid if each refusal is explained by at least one of the three.
  */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>

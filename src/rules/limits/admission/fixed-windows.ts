@@ -14,7 +14,8 @@ import type { Span } from "./history.ts";
 import { type AdmissionTimeline, requestsBefore, requestsUpTo, type TimedRefusal } from "./timeline.ts";
 
 /**
- * A range of phases. A phase is the time in ms from the history's start to the start of the first rate-limit window.
+ * A range of phases. The phase of fixed windows says where they lie: it is the time in ms from the start of the history
+ * to the next start of a window.
  */
 export interface PhaseRange {
   readonly fromMs: number;
@@ -22,39 +23,39 @@ export interface PhaseRange {
 }
 
 /**
- * Fits windows with all phases of a range at once. The result contains the refusals that none of these phases
- * explains; `null` if no phase fits.
+ * Fits windows whose phase is anywhere in a range. The result contains the refusals that no phase of the range
+ * explains; `null` if no phase permits all admitted requests.
  */
 type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
- * Halves the ranges, at most `depth` times, to find phases that explain refusals. Returns sets of unexplained refusals,
- * none of which contains another.
+ * Searches for phases that explain as many refusals as possible: halves the ranges, at most `depth` times. Returns the
+ * sets of refusals that such phases leave unexplained. No set contains another.
  */
 export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
-  let open: readonly PhaseRange[] = ranges;
-  for (let level = 0; level <= depth && open.length > 0; level += 1) {
+  let undecided: readonly PhaseRange[] = ranges;
+  for (let level = 0; level <= depth && undecided.length > 0; level += 1) {
     const halves: PhaseRange[] = [];
-    for (const phases of open) {
-      const widest = fit(phases);
-      if (widest === null || found.some((known) => isSubset(known, widest.unexplained))) continue;
+    for (const phases of undecided) {
+      const ofRange = fit(phases);
+      if (ofRange === null || found.some((known) => isSubset(known, ofRange.unexplained))) continue;
       const middleMs = (phases.fromMs + phases.toMs) / 2;
-      const sharp = fit({ fromMs: middleMs, toMs: middleMs });
-      if (sharp !== null) addMinimalSet(found, sharp.unexplained);
-      if (sharp !== null && isEmpty(sharp.unexplained)) return found;
-      if (sharp !== null && isSubset(sharp.unexplained, widest.unexplained)) continue;
-      if (level === depth) addMinimalSet(found, widest.unexplained);
+      const ofMiddle = fit({ fromMs: middleMs, toMs: middleMs });
+      if (ofMiddle !== null) addMinimalSet(found, ofMiddle.unexplained);
+      if (ofMiddle !== null && isEmpty(ofMiddle.unexplained)) return found;
+      if (ofMiddle !== null && isSubset(ofMiddle.unexplained, ofRange.unexplained)) continue;
+      if (level === depth) addMinimalSet(found, ofRange.unexplained);
       else halves.push({ fromMs: phases.fromMs, toMs: middleMs }, { fromMs: middleMs, toMs: phases.toMs });
     }
-    open = halves;
+    undecided = halves;
   }
   return found;
 }
 
 /**
- * Returns the maximum number of halvings in `searchPhases`. The number is lower for many requests, to save computing
- * time.
+ * Returns the maximum number of halvings in `searchPhases`: 9 for up to about 950 requests, 5 for 15,000 or more.
+ * Each halving can double the computing time.
  */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
@@ -76,8 +77,8 @@ const minRemainingValues = 3;
 const minResetAfterSpreadSeconds = 10;
 
 /**
- * Returns the span in which a fixed window ends, widened by the uncertainty `unknownMs` of the limiter's clock. Returns
- * `null` if the reported resets do not show that windows are fixed.
+ * Returns the earliest and latest time at which a fixed window ends. The limiter's clock is uncertain by `unknownMs`.
+ * Returns `null` if the reported resets do not show that windows are fixed.
  */
 export function announcedEnd(all: readonly ReportedWindowState[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
@@ -135,9 +136,9 @@ interface WindowGrid {
   readonly windowMs: number;
   readonly phases: PhaseRange;
   readonly windows: number;
-  /** For each window: the minimum number of requests that were decided before the window opened. */
+  /** Per window: number of requests certainly decided before the window opened. The window cannot count them. */
   readonly surelyBeforeOpening: Float64Array;
-  /** For each window: the maximum number of requests that were decided before the window closed. */
+  /** Per window: number of requests that may have been decided before the window closed. Times are ranges. */
   readonly possiblyBeforeClosing: Float64Array;
 }
 
@@ -229,8 +230,8 @@ function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, co
   if (index === 0) return 0;
   const opensAtLatestMs = timeline.startMs + phases.toMs + (index - 1) * windowMs;
   const elapsedMs = Math.max(0, refusal.fromMs - opensAtLatestMs);
-  const closed = grid.surelyBeforeOpening[index - 1] ?? 0;
-  const inBoth = Math.min(refusal.countedBefore, grid.possiblyBeforeClosing[index] ?? 0) - closed;
-  const before = Math.min((grid.possiblyBeforeClosing[index - 1] ?? 0) - closed, inBoth - Math.max(0, counted));
+  const surelyBefore = grid.surelyBeforeOpening[index - 1] ?? 0;
+  const inBoth = Math.min(refusal.countedBefore, grid.possiblyBeforeClosing[index] ?? 0) - surelyBefore;
+  const before = Math.min((grid.possiblyBeforeClosing[index - 1] ?? 0) - surelyBefore, inBoth - Math.max(0, counted));
   return Math.max(0, before) * Math.max(0, 1 - elapsedMs / windowMs);
 }

@@ -17,7 +17,7 @@ export interface Span {
  *
  * - `admitted`: let through, and certainly counted.
  * - `refused`: status 429.
- * - `failed`: the limiter can have counted the request or not, e.g. another error status, or a health request.
+ * - `failed`: the limiter can have counted the request or not, e.g. status 500, or any response to a health request.
  * - `unknown`: no response. The request can have been admitted or refused, or never have arrived.
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
@@ -45,8 +45,8 @@ export interface Decision extends Counted {
   /** Latest time at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * Wait until the rate limit admits a request, as the refusal announces (`retry_after`), in ms of the limiter's clock.
-   * Absent if the concurrency limit may have refused, or if a request is admitted earlier than announced.
+   * Wait that the refusal announces (`retry_after`), in ms of the limiter's clock. Absent if the concurrency limit may
+   * have refused the request, or if the limiter admitted another request before the wait was over.
    */
   readonly reportedWaitMs?: number;
 }
@@ -123,7 +123,7 @@ function certainHold(request: ObservedRequest): Span | null {
 
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome that a response shows. Each response to a health request is `failed`: it may have counted. */
+/** Returns the outcome that a response shows. A health request is `failed`: some targets count it by mistake. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

@@ -15,14 +15,14 @@ interface RefusalReasons {
 }
 
 /**
- * Maximum number of rounds that search for reasons of the refusals. After this many rounds, every remaining refusal
- * counts as explained.
+ * A refusal that is explained may have counted, and so may explain others in the next round. After this many rounds,
+ * every remaining refusal counts as explained.
  */
 const maxRounds = 12;
 
 /**
- * Separates refusals that a legal limiter could make from other refusals. For example, a limiter can count refused
- * requests and therefore refuse later ones.
+ * Splits the refusals: some legal limiter can have made each `explained` one, and none the others. For example, a
+ * limiter can count refused requests and therefore refuse later ones.
  */
 function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -66,8 +66,8 @@ function createReasonTest(
 }
 
 /**
- * Returns the burst bucket with a capacity that `fitBucket` raises until all admitted requests fit. A larger bucket
- * explains no more refusals.
+ * Returns the burst bucket with a minimum capacity, which `fitBucket` raises until all admitted requests fit. The
+ * bucket stays as small as possible, because a larger one explains fewer refusals.
  */
 function minimumBurstBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
@@ -87,7 +87,10 @@ interface RefusalChains {
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Groups refusals into chains. In a chain, each refusal comes within one window length of the previous refusal. */
+/**
+ * Groups refusals into chains. Each refusal of a chain comes within one window length of the previous one. If refusals
+ * restart the window, a chain can keep one window open.
+ */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): RefusalChains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];
@@ -131,7 +134,7 @@ type HistoryVerdict = Exclude<HistoryJudgement, LimitBreach> | Pick<LimitBreach,
 /**
  * Judges the requests on one key by the rate limits that the document allows: see docs/judging-limits.md. A breach
  * means that no allowed limiter can have given all the responses.
- * @param everyReading whether to return all possible explanations, not only the first
+ * @param everyReading whether to try limiters that count refused requests even if others explain all responses
  */
 export function judgeAdmission(
   history: History,
@@ -203,8 +206,8 @@ function readingOf(countsRefusals: boolean, possibilities: ModelFits): LimiterRe
 }
 
 /**
- * Finds the exceeded limit: none of its models permits all admitted requests. Tries `hour`, then `minute`, and ignores
- * models with `burstAdds`. If neither is exceeded, the breach is `inconsistent`.
+ * Finds which limit was exceeded, the hour's or else the minute's: no model without `burstAdds` permits all admitted
+ * requests. If neither was exceeded, the breach is `inconsistent`.
  */
 function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>

@@ -36,8 +36,8 @@ export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
 const maxKeptSets = 48;
 
 /**
- * Adds a set to a list of minimal sets, in which no set contains another. In a full list, the intersection of the last
- * set and the new set replaces the last set.
+ * Adds a set to a list in which no set contains another. If the list is full, merges the last set and the new set into
+ * their intersection. Too few refusals then count as unexplained, never too many.
  */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;

@@ -30,8 +30,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether each request can have a time between its `earliest` and its `latest`, with at most `limit` requests per
- * window.
+ * Whether each request can be given a time between its `earliest` and its `latest`, so that no window contains more
+ * than `limit` requests.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
   // If `upToRank` is `[3, 5]`, the first three requests get the time `chosen[0]`, and the next two get `chosen[1]`.
@@ -61,12 +61,12 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
  * `fromMs`.
  */
 function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
-  const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
-  const latest = tallyOf(sharp, (one) => one.toMs);
+  const shortSpans = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
+  const latest = tallyOf(shortSpans, (one) => one.toMs);
   let max = 0;
   let begun = 0;
   let ended = 0;
-  for (const { fromMs, count } of sharp) {
+  for (const { fromMs, count } of shortSpans) {
     while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
     max = Math.max(max, requestsInFirstEntries(latest, ended) - begun);
     begun += count;
@@ -74,7 +74,7 @@ function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number)
   return max;
 }
 
-/** Maximum length of the spans that `minByCounting` examines, as a number of windows. */
+/** Length of the longest period that `minByCounting` examines, in windows. Limits the computing time. */
 const maxWindows = 16;
 
 /** Returns a lower bound of the limiter's capacity per window: the higher of the bounds found by two methods. */
@@ -82,8 +82,8 @@ export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): numb
   Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
 /**
- * Returns a lower bound of the limiter's capacity per window. A span of two minutes overlaps at most three one-minute
- * windows, so one of them admitted a third of the span's requests or more.
+ * Returns a lower bound of the limiter's capacity per window. A period of two minutes overlaps at most three one-minute
+ * windows. So one of them admitted at least a third of the period's requests.
  */
 function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
@@ -96,8 +96,8 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns the maximum number of requests admitted in a window that opened after a pause. The limiter's capacity is at
- * least this number.
+ * Returns a lower bound of the limiter's capacity per window. No window opens during a pause of the requests. After a
+ * pause from 10 s to 50 s, all requests from 70 s to 110 s are in the same one-minute window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -113,14 +113,14 @@ function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, 
 }
 
 function gapsIn({ earliest, latest }: Instants, unknownUseUntilMs: number): Span[] {
-  const gap: Span[] = [];
+  const gaps: Span[] = [];
   const latestAt = createRankLookup(latest);
   for (let at = 0; at <= earliest.values.length; at += 1) {
     const endedMs =
       at === 0 ? -Infinity : (latest.values[latestAt(requestsInFirstEntries(earliest, at) - 1)] ?? -Infinity);
     const fromMs = Math.max(unknownUseUntilMs, endedMs);
     const toMs = earliest.values[at] ?? Infinity;
-    if (fromMs < toMs) gap.push({ fromMs, toMs });
+    if (fromMs < toMs) gaps.push({ fromMs, toMs });
   }
-  return gap;
+  return gaps;
 }

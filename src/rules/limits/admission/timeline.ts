@@ -27,8 +27,8 @@ export interface TimedRefusal {
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
   /**
-   * The first layer has all admitted requests. Each further layer keeps the requests whose span is shorter than half
-   * the longest span of the layer before: among long spans, too many short ones at a time could go unnoticed.
+   * The first layer has all admitted requests. Each further layer keeps requests whose span is shorter than half the
+   * longest span of the layer before. Limiters are tested on every layer: long spans can hide a burst of short ones.
    */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
@@ -96,10 +96,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
 /** Times of requests: `values` in ascending order. Each time stands for one or more requests. */
 export interface Tally {
   readonly values: Float64Array;
-  /**
-   * For each time in `values`, the number of requests in the entries before. One further entry at the end counts all
-   * requests.
-   */
+  /** `before[i]` is the number of requests before `values[i]`. One more element at the end counts all requests. */
   readonly before: Float64Array;
 }
 

@@ -18,8 +18,8 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
 /**
- * The result of trying to raise a key's usage above the alert's threshold. `out of time`: the run may wait no longer
- * for the key's limits.
+ * The result of trying to raise a key's usage above the alert's threshold. `out of time`: the key's limits require a
+ * longer wait than the run allows.
  */
 type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
@@ -30,13 +30,11 @@ export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /**
-   * Deliveries from before the probe raises the key's usage. For example, some servers send a ping to a new address.
-   */
+  /** Deliveries before the probe raises the key's usage. For example, some servers send a ping to a new address. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;
-  /** Why a message that the target sent may be missing in `after`; `null` without such a reason. */
+  /** Why the receiver may have missed the alert, e.g. after too many messages; `null` if no reason is known. */
   readonly unreached: string | null;
 }
 
@@ -169,8 +167,8 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // Some targets use the sum of `perMinute` and `burst` as limit. Without a test clock, it takes too long to exceed the
-  // sum.
+  // Some targets use the sum of `perMinute` and `burst` as the limit per minute. Without a test clock, the additional
+  // requests would take too long.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },

@@ -145,8 +145,8 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
 }
 
 /**
- * Creates an AUTH-8 check: every endpoint responds 401 to this kind of key. The check judges only if the first
- * conclusive response is a 401.
+ * Creates an AUTH-8 check: every endpoint responds 401 to this kind of key. If the first conclusive response is no 401,
+ * AUTH-2 or AUTH-3 judges it instead.
  */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {

@@ -72,14 +72,14 @@ export interface UnauthenticatedRequests extends KeyRequests {
 }
 
 /**
- * Endpoints to try with an altered key if the main key's limit is low. With a kind of key that is missing here, the
- * probe tries only `health`.
+ * Endpoints to try with an altered key if the main key's limit is low. Altered keys of other kinds go only to
+ * `health`.
  */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Below this limit per minute, altered keys go to fewer endpoints. With a test clock, the limit does not matter. */
+/** Below this limit per minute, altered keys go to fewer endpoints: trying all takes up to 66 requests. */
 const minPerMinuteForAllEndpoints = 100;
 
 /**

@@ -18,8 +18,8 @@ import {
 } from "../shared/response.ts";
 
 /**
- * A signed invoke request with an unusual body. A server that re-serializes the JSON before verification wrongly
- * rejects the signature.
+ * A signed invoke request with white space or non-ASCII characters in its JSON. A server that re-serializes the JSON
+ * before verification may wrongly reject the signature.
  */
 interface SignedInvoke {
   /** The signed request; `null` if the harness knows no agent. */
@@ -173,7 +173,7 @@ export function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/** Returns the target's current time in Unix seconds, based on a response. If none shows a time: the local time. */
+/** Returns the target's time in Unix seconds, derived from a response or, if that shows no time, the local clock. */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, uses the latest response with a time: a restarted server may have reset its test clock.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
@@ -187,8 +187,8 @@ const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? n
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
 /**
- * Whether a signed request may be refused because its key has no access, and not for its signature. Only possible if
- * the unsigned request used another key.
+ * Whether a signed request may be refused because its key has no access, and not for its signature. An unsigned
+ * request that succeeds with the same key rules this out.
  */
 export const mayBeForbidden = (signed: Exchange, plain: Exchange): boolean =>
   hasStatus(signed, 403, 404) && signed.key !== plain.key;

@@ -63,9 +63,9 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   if (groups.length === 0) return unproven("the client got no 5xx response");
   if (groups.some(({ repeats }) => repeats > 0)) return holds();
   // Leaves out interrupted runs: the client may have been waiting for its next retry.
-  const whole = groups.filter(({ run }) => run.end.kind !== "interrupted");
-  if (whole.length === 0) return unproven("the run was interrupted before the client could send the request again");
-  const failed = whole.flatMap(({ calls }) => calls.filter((call) => failureOf(call)?.kind === "5xx"));
+  const ended = groups.filter(({ run }) => run.end.kind !== "interrupted");
+  if (ended.length === 0) return unproven("the run was interrupted before the client could send the request again");
+  const failed = ended.flatMap(({ calls }) => calls.filter((call) => failureOf(call)?.kind === "5xx"));
   return breach(
     "a request that got a 5xx response is sent again",
     `none of ${failed.length} was`,
@@ -73,7 +73,7 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/** A wait counts as longer than an earlier wait only if it is this much longer and this many times as long. */
+/** Waits before retries count as equal if they differ by less than 25 ms or by less than 25 %: timers are inexact. */
 const minGrowthMs = 25;
 const minGrowthFactor = 1.25;
 
@@ -87,9 +87,9 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowthFactor || longest - shortest < minGrowthMs;
 };
 
-/** Minimum number of waits, over all requests, to report a breach. Fewer waits can be equal by chance. */
+/** Minimum number of retry waits, over all requests, to report that waits do not grow. Fewer can be equal by chance. */
 const minWaitCount = 4;
-/** For a breach, at least this share of the requests with two or more waits must have equal waits. */
+/** Waits do not grow if they are equal for this share of the requests that the client retried at least twice. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
@@ -113,7 +113,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client that gets this many 5xx to equal requests retries without end. An injected outage ends after 20 s. */
+/** A client that gets this many 5xx to one request retries without end. An injected outage sends at most 20. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

@@ -58,7 +58,7 @@ export interface PlainAndTroubledRuns {
 
 export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;
 
-/** A request's failure as the client sees it. `overload`: an `error` event with `retry_after`. `stream cut`: no end. */
+/** A failure that a client sees. `overload`: `error` event with `retry_after`. `stream cut`: no `done` or `error`. */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
@@ -135,7 +135,7 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
     return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
-/** Whether each repeat can follow a failure whose wait was over. Equal requests cannot be told apart. */
+/** Whether each repeat came after the wait that an earlier failure demands. Each failure permits one repeat. */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];

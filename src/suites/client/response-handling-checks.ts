@@ -17,11 +17,11 @@ import {
 } from "./probes.ts";
 
 /**
- * Maximum time for which a client may keep a finished stream open after it sends another request. Only requests that
- * end before the stream is closed count.
+ * A stream counts as left open if the client sends another request after `done`, gets its response, and closes the
+ * stream more than this time after sending the request.
  */
 const closingMs = 250;
-/** A stream counts as left open if this many requests begin after its `done` and end before it is closed. */
+/** A stream also counts as left open if the client completes this many requests between `done` and closing it. */
 const minLaterCalls = 3;
 
 const isConcurrent = ({ calls }: JudgedRun): boolean =>

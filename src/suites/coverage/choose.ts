@@ -42,12 +42,12 @@ interface SendingTime {
   readonly perRequestMs: number;
 }
 
-/** Time counts as short if the requests would take more than this share of it. The rest allows for slow responses. */
+/** Share of the time left that is planned for requests. The rest allows for responses that are slower than usual. */
 const plannedShare = 0.5;
 
 /**
- * Groups requests by key, valid keys first. If time is short, only groups the requests with the most uncovered pairs of
- * values. The other requests follow.
+ * Groups requests by key, valid keys first. If time is short, groups only the requests with the most uncovered pairs,
+ * as many as fit. The others follow, most uncovered pairs first.
  */
 export function inSendingOrder(
   rows: readonly Row[],
@@ -98,14 +98,14 @@ function chooseAffordable(
 
 const rowsPerAdvance = 8;
 /**
- * Advance of the test clock before each `rowsPerAdvance`-th request, and before a valid key's first request to an
- * endpoint. Repeated advances of 17 s reach every second of a minute, but advances of 15 s only four seconds.
+ * Step by which the test clock advances, e.g. before every eighth request. Repeated steps of 17 s reach every second of
+ * a minute. Steps of 15 s would reach only four.
  */
 const advanceMs = 17_000;
 
 /**
- * Returns a function to call before each request. With a test clock, the function starts a new rate-limit window before
- * a valid key's first request to an endpoint.
+ * Returns a function to call before each request. It advances the test clock, if there is one. A valid key's first
+ * request to each endpoint gets a new rate-limit window.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();
@@ -116,7 +116,7 @@ export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">)
     const isFirst = !isRejectedKeyKind(key) && !begun.has(name);
     begun.add(name);
     sent += 1;
-    const restMs = isFirst || sent % rowsPerAdvance === 0 ? advanceMs : 0;
-    await time.passTime((isFirst ? minuteOverMs : 0) + restMs, "the next window must begin");
+    const stepMs = isFirst || sent % rowsPerAdvance === 0 ? advanceMs : 0;
+    await time.passTime((isFirst ? minuteOverMs : 0) + stepMs, "the next window must begin");
   };
 }

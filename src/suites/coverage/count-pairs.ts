@@ -157,17 +157,17 @@ export function expectedPairCounts({ target, readOnly, seed, tested, left }: Pla
   const leftOut = needsOfLeftOut(chosen, target, tested).map(
     ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
   );
-  // For each missing pair, `countPairs` reports only the last reason. So `noResponseNeed`, the least useful reason,
-  // comes first, and other reasons replace it.
-  const bySetting = leftOut.toSorted(
+  // For each missing pair, `countPairs` reports the last reason in the map. `noResponseNeed`, the least useful reason,
+  // comes first, so that other reasons replace it.
+  const noResponseFirst = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
-  const unanswered = new Map<Row, Enabler | null>([...bySetting, ...dropped]);
+  const unanswered = new Map<Row, Enabler | null>([...noResponseFirst, ...dropped]);
   for (const row of answered) for (const name of reach.covering.pairsIn(row)) covered.add(name);
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the rows that `chooseRows` leaves out, each with the missing setting. `null`: the limit's probe failed. */
+/** Returns the rows that `chooseRows` leaves out, each with the reason; `null` if the probe of the limit failed. */
 export const needsOfLeftOut = (
   { all, sent }: ReturnType<typeof chooseRows>,
   target: Target,

@@ -9,8 +9,8 @@ import { knownFixtures } from "../shared/key-requests/send-requests.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * Pairs of endpoints. Each key sends its first two requests to the endpoints of one pair. For example, the first key
- * uses `invoke` and `stream`.
+ * Endpoints of the first requests, two for each key. The first key sends to `invoke` and then `stream`, the second key
+ * to `stream` and then `invoke`.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
@@ -37,7 +37,7 @@ const rowFor = (endpoint: EndpointName): Row => ({
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/** Sends the first two requests of several keys, each to a different endpoint. Sends nothing without a test clock. */
+/** Sends the first two requests of several keys, to two endpoints per key. Sends nothing without a test clock. */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

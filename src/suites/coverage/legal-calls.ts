@@ -26,7 +26,7 @@ export const isLegalCall = (row: Row, endpoint: string): boolean =>
   // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Minimum number of failed requests with the same value before the check blames the value. */
+/** Minimum number of failed requests with a value, e.g. `temperature=2`, before the check blames the value. */
 const minFailures = 2;
 
 const names = ["body", "session", "query", "temperature", "maxTokens", "context", "unknownParameter"] as const;

@@ -31,7 +31,7 @@ const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: getEndpoints }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Cache of prepared covering arrays by their values. Preparation takes 0.1 s, and most targets have the same values. */
+/** Prepared covering arrays, cached by request values. Preparation takes 0.1 s. Most targets have the same values. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;

@@ -37,14 +37,14 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/** Approximate cost of the generated requests, with a test clock. `executions`: requests that run an agent. */
+/** Approximate cost with a test clock. `requests` count toward the main key's limits, `executions` run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/** After this many 429s to invalid keys, the probe advances the test clock. Without one, it sends no more of them. */
+/** After this many 429s to invalid keys, advances the test clock. Without one, sends no more invalid keys. */
 const maxLimited = 2;
-/** After this many successful invokes (or streams) with one kind of invalid key or body, the probe sends no more. */
+/** After this many wrong successes with one kind of invalid key or body, sends no more: each may run an agent. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/** No generated request is begun after this time, so that the last response arrives before the probe's deadline. */
+/** Sends no generated request after this time, so that the last response arrives before the probe's deadline. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 

@@ -26,8 +26,8 @@ const otherEndpoints = endpointNames.filter(
 const plainCalls = answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body })));
 
 /**
- * Groups of requests that cover many combinations of three values. On a correct server, only the last four groups run
- * an agent.
+ * Groups of requests that cover many combinations of three values. A correct server runs an agent only for the last
+ * four groups. `count` is the number of requests per endpoint.
  */
 const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "refused", values: plainCalls, count: 60 },
@@ -77,7 +77,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts `values` by one after each round of keys. Otherwise, with as many keys as values, a key would always
+          // After each round of keys, shifts `values` by one. Otherwise, with 3 keys and 3 values, a key would always
           // get the same value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),

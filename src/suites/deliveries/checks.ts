@@ -245,7 +245,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out failed streams, because their error code can be `STREAM_ERROR` or `CAPACITY_ERROR` instead.
+    // Leaves out failed streams: their code can be `STREAM_ERROR` or `CAPACITY_ERROR`, not only `EXECUTION_ERROR`.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))

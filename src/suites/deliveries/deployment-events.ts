@@ -90,15 +90,15 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = invokesAgent ? named : null;
       const hasOtherWebhooks = agent === agentIdOf({ target });
-      // Without a test clock, does not invoke an agent whose failed deliveries are still being retried. The invoke would
-      // add events among the retries.
+      // Without a test clock, the target may still retry deliveries to earlier webhooks of this agent. An invoke would
+      // add deliveries among these retries.
       if (agent !== null && (time.canAdvance || !hasOtherWebhooks) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // Skips an agent with other webhooks, because one of these is already for `agent.*`.
+      // If the agent has webhooks of earlier probes, one of them is already for `agent.*`.
       if (agent !== null && !hasOtherWebhooks && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent });

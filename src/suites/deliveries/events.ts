@@ -7,14 +7,14 @@ import { isSuccess, outcomeOf } from "../shared/response.ts";
 import type { DeliverySources } from "../../target/target.ts";
 
 /**
- * Address to which the receiver `redirecting` redirects deliveries. The rules for deliveries do not apply to requests
- * at this address.
+ * Name of the receiver's address to which a 302 reply redirects the target. Requests there follow a redirect, so the
+ * rules for deliveries do not apply to them.
  */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether a delivery went to a webhook, and not to the address of an alert or a redirect. */
+/** Whether a delivery went to the address of a single webhook, and not of an alert or a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
@@ -44,7 +44,10 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   );
 }
 
-/** Removes pings: first attempts whose undocumented type also occurs at an address that gets documented events. */
+/**
+ * Removes pings: first deliveries of an undocumented type, e.g. `ping`. Keeps a type that comes only to addresses
+ * without documented events, because it may be a misnamed event.
+ */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
   const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
@@ -86,10 +89,7 @@ export function receiverOverflowExcuse(
       );
 }
 
-/**
- * Returns `unproven` if missing deliveries can have an outside cause, e.g. an unreachable receiver. Otherwise returns
- * `null`.
- */
+/** Returns `unproven` if missing deliveries prove no fault, e.g. if the receiver is unreachable; otherwise `null`. */
 export function missingDeliveryExcuse(
   reach: ReceiverReach,
   all: AllDeliveries,

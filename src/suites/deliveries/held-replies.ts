@@ -11,7 +11,7 @@ import type { TimeSpan } from "./retry-schedule.ts";
  * Withholds the reply to the first delivery for `ms`, or for less if the run cannot wait that long. Returns the actual
  * delay by the target's clock; `null` if no delivery arrived.
  * @param moves collects the advances of the test clock
- * @param unanswered webhooks without a reply: the function first waits until their senders hang up
+ * @param unanswered webhooks with an unanswered delivery: before the reply, waits for their senders to hang up
  */
 export async function replyAfter(
   ms: number,
@@ -67,7 +67,8 @@ export async function replyInTime(
   const [first] = opened.address.deliveries();
   if (heldForMs === null || first === undefined) return null;
   const advancedMs = first.clockMs - invokedClockMs;
-  // Usually, at most one advance happens while a delivery is on its way. On a busy machine, all since the invoke can.
+  // Assumes that at most one advance (`queueStepMs`) happened while the delivery was on its way. On a busy machine, all
+  // advances since the invoke may have happened then.
   return heldForMs + delayMs + (delayMs > busyDelayMs ? advancedMs : Math.min(advancedMs, queueStepMs));
 }
 
@@ -118,7 +119,7 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/** Maximum time to wait until the sender is free. A slow sender can need two timeouts, one after the other. */
+/** Maximum time to wait until the sender is free. It may time out twice: at the receivers `late` and `silent`. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

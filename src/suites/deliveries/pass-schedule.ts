@@ -36,10 +36,7 @@ export interface CompletedRetries {
   readonly listed: Exchange | null;
   /** Response to `GET` of the failing webhook; `null` if the webhook's id is unknown. */
   readonly shown: Exchange | null;
-  /**
-   * An invoke that the probe sends after the last retry. `came` is the number of deliveries that the failing webhook
-   * then gets.
-   */
+  /** An invoke after the last retry. `came` is the number of deliveries that the failing webhook then gets. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -100,7 +97,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits for `count` deliveries, in small steps. On a busy machine, the steps and so the wait take longer. */
+/** Waits about `realMs` for `count` deliveries. A busy machine lengthens each small step, and so the wait. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -114,10 +111,7 @@ function overdueMs(time: RunClock): number {
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
-/**
- * Minimum wait for an overdue delivery attempt, by the real clock. One lost TCP packet can delay an attempt by a
- * second.
- */
+/** Minimum real time to wait for an overdue attempt. One lost TCP packet can delay an attempt by a second. */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {
@@ -150,7 +144,10 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** Minimum delay of the first delayed retry. If only the test clock passed this time, the sender follows that clock. */
+/**
+ * Earliest time of the first delayed retry: 54 s after the first attempt. If 54 s passed by the test clock before a
+ * retry, but less in real time, the sender follows the test clock.
+ */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -176,13 +173,13 @@ function observedOrder(
 }
 
 /**
- * Advance of the test clock past the latest allowed time of the last retry. Without this margin, a test clock that
- * stands still would stop exactly at that time.
+ * Advance of the test clock past the latest allowed time of a next attempt. Exactly at that time, the attempt would
+ * still count as possible.
  */
 const endMarginMs = 60_000;
 /**
- * Returns how far before and after a retry's allowed time the probe stops the test clock. Allows for a test clock that
- * also runs by itself.
+ * Returns how long before and after a retry's allowed time the probe interrupts its advances to look for the retry.
+ * Leaves room for a test clock that also runs by itself.
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
@@ -193,12 +190,10 @@ const queueTimeFactor = 3;
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/** Minimum real time to wait for the first delayed retry. The arrival of this retry determines the later waits. */
+/** Minimum real time to wait for the first delayed retry. If this retry arrives late, later waits are longer, too. */
 const firstRetryMs = 600;
 
-/**
- * Returns the maximum real time to wait for a due attempt. Advancing the clock earlier could make the attempt time out.
- */
+/** Returns the maximum real time to wait for a due attempt. An advance before its arrival could make it time out. */
 const dueTimeMs = (index: number, queuedMs: number, time: RunClock): number =>
   time.settleMs === 0
     ? 0

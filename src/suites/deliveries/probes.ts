@@ -169,7 +169,6 @@ export const allDeliveries = probe(
   },
 );
 
-/** Probes of most webhook checks. */
 export const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {

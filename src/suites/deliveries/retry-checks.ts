@@ -40,7 +40,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** An attempt this soon after an accepted attempt counts as a duplicate, not as a retry. */
+/** An attempt within this time after an accepted attempt counts as a duplicate. Delayed retries take 60 s or more. */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for a reply. The document sets no maximum. */
@@ -110,8 +110,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges HOOK-25: no attempt follows a 2xx reply. A single later attempt is a breach only if other receivers get one
- * too, because one 2xx can arrive after the sender's timeout.
+ * Judges HOOK-25: no attempt follows a 2xx reply. One later attempt is a breach only if the `otherRecovering` receivers
+ * get one, too. Otherwise, the 2xx may have arrived after the sender's timeout.
  */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -155,8 +155,8 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. A breach needs a webhook whose accepted events,
- * two or more, were all repeated. A single repetition can be a late duplicate.
+ * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. A breach needs a webhook with at least two
+ * accepted events, all of them repeated. Events that were observed too briefly do not count.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
@@ -191,7 +191,7 @@ const attemptsByEvent = (attempts: readonly Delivery[]): readonly (readonly Deli
   ...Map.groupBy(attempts, (each) => attempts.find((first) => isSameEvent(first, each)) ?? each).values(),
 ];
 
-/** Judges HOOK-26: each event that failed is retried, even if another event of its webhook failed at the same time. */
+/** Judges HOOK-26: if the deliveries of two events to one webhook fail at the same time, both events are retried. */
 function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   const inconclusive = inconclusiveReason(evidence, "twoEvents");
   if (inconclusive !== null) return inconclusive;

@@ -62,7 +62,7 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
+/** A delivery that comes within this time after the end of a {@link BlockedTime} counts as delayed by it. */
 const followsWithinMs = 1000;
 
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
@@ -105,12 +105,9 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
   };
 }
 
-const duplicateWithinMs = 2000;
+const maxDuplicateGapMs = 2000;
 
-/**
- * Minimum number of attempts to recognize duplicates. With fewer, the second attempt can be the documented immediate
- * retry.
- */
+/** Minimum number of attempts to recognize duplicates. With fewer, the second can be the documented immediate retry. */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice. Receivers should tolerate such duplicates. */
@@ -120,7 +117,7 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
     const duplicate = attempts[2 * at + 1];
     return duplicate === undefined
       ? at === firsts.length - 1
-      : attemptSpan(duplicate, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs <= duplicateWithinMs;
+      : attemptSpan(duplicate, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs <= maxDuplicateGapMs;
   };
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }

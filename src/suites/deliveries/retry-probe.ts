@@ -34,7 +34,10 @@ const ownHeaders = [
   ["X-Request-Id", "receiver-1"],
 ] as const;
 
-/** Each receiver's replies; the last repeats. `late` and `silent` come last, as a sequential sender waits for them. */
+/**
+ * Replies of each receiver to its first, second, … delivery; the last reply repeats. `late` and `silent` get their
+ * webhooks last, because a sequential sender may deliver nothing else while it waits for their replies.
+ */
 const scripts = {
   /** Enough 500s for all attempts: six, or twelve if the sender sends each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
@@ -85,9 +88,7 @@ export interface FailingReceivers {
    * delivery arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /**
-   * Evidence of all retries, if the test clock advanced past the last retry. `null`, for example, without a test clock.
-   */
+  /** Evidence of all retries, which the test clock made due at once. `null`, for example, without a test clock. */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }

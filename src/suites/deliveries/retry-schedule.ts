@@ -38,7 +38,7 @@ export interface ScheduleMatch {
    * come. `stopped`: the next attempt is overdue. `off`: an attempt came at a wrong time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** Allowed time of the first missing or mistimed attempt; `null` if all attempts fit. */
+  /** Allowed time of the first missing or mistimed attempt; `null` if there is no such attempt. */
   readonly expected: TimeSpan | null;
 }
 

@@ -113,7 +113,7 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The pacer uses half of a key's slots, so streams may run one by one. Each may then take a full timeout.
+    // The client fills only half of a key's concurrency slots. So streams may run one by one, each up to 60 s.
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;

@@ -192,7 +192,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
     (atSeconds >= now - toleranceSeconds &&
-      // A longer `retry_after` than needed is legal. An excess of more than a window suggests a wrong unit.
+      // `retry_after` may exceed the time until `reset_at`. If it does by over an hour, its unit is probably wrong.
       retryAfter - (atSeconds - now) <= longestWindowSeconds &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (reset !== null && Math.abs(atSeconds - reset) <= toleranceSeconds);

@@ -36,8 +36,8 @@ function judgeUnit(all: AllExchanges): Finding<never> {
   const [first] = wrong;
   // A breach needs at least two different pairs of key and `Reset-After`. With one pair, `retry_after` can look like
   // milliseconds by chance.
-  const times = new Set(wrong.map((each) => `${each.key} ${secondsHeader(each, headerNames.rateResetAfter)}`));
-  if (first === undefined || wrong.length < minResponses || times.size < 2) return holds();
+  const pairs = new Set(wrong.map((each) => `${each.key} ${secondsHeader(each, headerNames.rateResetAfter)}`));
+  if (first === undefined || wrong.length < minResponses || pairs.size < 2) return holds();
   return breach(
     "`retry_after` in seconds",
     `${retryAfterSeconds(first)} with X-RateLimit-Reset-After: ${secondsHeader(first, headerNames.rateResetAfter)}, and ${wrong.length - 1} more of this kind`,

@@ -169,10 +169,7 @@ export function fallOfRemainingIn({ before, atOnce, after }: ConcurrentRound) {
 
 export const hasImpossibleFall = (round: ConcurrentRound): boolean => isFallUnexpected(round, round.mayReturn);
 
-/**
- * Whether `Remaining` fell by an unexpected amount. Unlike {@link hasImpossibleFall}, ignores that requests can leave a
- * rolling window.
- */
+/** Whether `Remaining` fell by an unexpected amount, if no earlier request left a rolling window meanwhile. */
 export const hasUnexpectedFall = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isFallUnexpected(round, 0);
 

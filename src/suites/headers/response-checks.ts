@@ -123,7 +123,10 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Widens the request's time span by a month on both sides. No rate-limit window is longer than a month. */
+/**
+ * Widens the request's time span on both sides by a month, the longest rate-limit window. If a mismatch remains, the
+ * cause is not an advance of the test clock but, for example, a wrong unit.
+ */
 const withWiderTimeSpan = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
@@ -205,7 +208,7 @@ const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
 
 /**
  * Finds two responses that report different limits per minute for one tier. Judges only tiers without a published
- * burst, whose `Limit` can include a burst of any size.
+ * burst: their `Limit` can include a burst of any size, but must stay the same.
  */
 function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, KeySample>();
@@ -228,7 +231,7 @@ function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // A 429 describes the window that refused the request; other responses may describe another window.
+      // Skips 429s. They report the window that refused the request, while other responses may report another one.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isOfMinute(limit, limits) ? "minute" : "hour"],

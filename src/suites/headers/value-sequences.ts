@@ -56,8 +56,8 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Requests that the key sent before the run can leave the window during the sequence. Each of them raises `Remaining`
-  // by 1, which hides one fall.
+  // Requests from before the run can leave a rolling window during the sequence. Each raises `Remaining` by 1, which
+  // hides one fall. Up to half of the falls may be hidden.
   const maxHiddenFalls = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + maxHiddenFalls + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;

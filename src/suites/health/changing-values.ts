@@ -163,7 +163,7 @@ interface Start {
  * round.
  */
 const toleranceMs = 2000;
-/** Minimum `uptime` to test as milliseconds. A smaller value would mean that the agent started less than 10 s ago. */
+/** Minimum `uptime` to test as milliseconds, i.e. 10 s. With shorter uptimes, start times can agree by chance. */
 const minUptime = 10_000;
 const minInMilliseconds = 3;
 const minInSeconds = 2;

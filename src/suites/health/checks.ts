@@ -62,7 +62,10 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Matches other statuses that mean trouble. Not `slow`: the document names `slow` without giving it a meaning. */
+/**
+ * Matches statuses that mean trouble and that {@link failedStatus} lacks. Omits `slow`, which the document names but
+ * does not explain.
+ */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 function findCheck(report: unknown, words: RegExp): string | null {

@@ -20,7 +20,7 @@ import { measureRow } from "./tool/measure.ts";
 import { replaceFigures } from "./tool/page.ts";
 import { formatRow, formatMachine, terminalTable } from "./tool/row-text.ts";
 
-// Implements `npm run bench`: measures each row of the table in docs/performance.md, and the row's baseline.
+// Implements `npm run bench`: measures rows of the table in docs/performance.md, and their baselines.
 
 const figuresFile = join(projectRoot, "bench", "figures.json");
 const pageFile = join(projectRoot, "docs", "performance.md");

@@ -1,7 +1,7 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, invoke, slowStream } from "./traffic.ts";
 
-/** Fills a key's concurrency limit with streams. Further requests must be refused until the streams end. */
+/** Opens as many streams as the key may have at the same time. Until they end, further requests must be refused. */
 export const heldStreams: Scenario = {
   name: "held-streams",
   title: "a stream holds its slot until its end",

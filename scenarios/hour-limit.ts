@@ -1,7 +1,7 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Time between the starts of two rounds of requests. It exceeds a minute, so that punctual rounds share no minute. */
+/** Time between the starts of two rounds. It exceeds a minute, so rounds that start on time never share a minute. */
 const roundIntervalSeconds = 80;
 
 /** Sends more requests than an hour admits, three times. The third time starts after a pause of an hour. */
@@ -25,7 +25,7 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // Limits the clock speed, so that the load is at most 2,000 requests per second on average.
+  // At most 900, and so slow that the load is at most 2,000 requests per second on average.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({

@@ -36,8 +36,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // At speed 40 to 60, a minute lasts 1 to 1.5 s: enough to send its requests one by one on a busy machine. Without a
-  // published `burst`, no verdict is exact, so the clock may be faster.
+  // A minute lasts 1.5 s at speed 40, and 1 s at speed 60. Even a busy machine can then send all requests of a minute
+  // one by one. Without a published `burst`, no verdict is exact, so the clock may be faster.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;

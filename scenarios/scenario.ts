@@ -24,7 +24,7 @@ type ScenarioNeed =
   | "agents.slowStreaming"
   | "agents.failing"
   | "keys.second"
-  /** The harness runs a server to which the target can deliver webhooks. */
+  /** A webhook receiver, which the harness runs, and which the target can reach. */
   | "receiver";
 
 /** The traffic of a load test, and the clauses by which its evidence is judged. */

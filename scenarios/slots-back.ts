@@ -29,5 +29,5 @@ export const slotsBack: Scenario = {
   admitted: (plan) => allAdmitted(plan, "after-"),
 };
 
-/** Returns the time, in seconds, when all slots must be free again. A server may notice a disconnection 6.5 s late. */
+/** Returns the second at which all slots must be free again. A server may take 6.5 s to notice a disconnection. */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

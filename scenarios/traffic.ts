@@ -22,11 +22,11 @@ export const flow = (name: string, operation: Operation, shape: TrafficShape, ot
 export const halfOfSlots = ({ concurrent }: ScenarioLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
 /** Makes copies of a flow that start at equal intervals, with the names `name-1`, `name-2`, … */
-export const repeatEvery = (everySeconds: number, count: number, one: Flow): readonly Flow[] =>
+export const repeatEvery = (everySeconds: number, count: number, original: Flow): readonly Flow[] =>
   Array.from({ length: count }, (_, round) => ({
-    ...one,
-    name: `${one.name}-${round + 1}`,
-    afterSeconds: one.afterSeconds + round * everySeconds,
+    ...original,
+    name: `${original.name}-${round + 1}`,
+    afterSeconds: original.afterSeconds + round * everySeconds,
   }));
 
 export const realTime = (): number => 1;

@@ -45,7 +45,7 @@ export function childrenCpuMs(): number {
 /** Maximum wait, in milliseconds, until Linux counts the CPU time of a process that has ended. */
 const maxExitMs = 5000;
 
-/** Returns the CPU time of ended child processes. First waits, up to `maxExitMs`, until one has been counted. */
+/** Returns the CPU time of ended child processes. While it is 0, waits up to `maxExitMs` for Linux to count it. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + maxExitMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);
@@ -54,7 +54,7 @@ export async function endedChildrenCpuMs(): Promise<number> {
 
 function statFields(): string[] {
   try {
-    // The program's name may contain spaces and brackets, so only the fields after its last bracket are used.
+    // The program's name may contain spaces and brackets, so this drops everything up to its closing bracket.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -76,7 +76,7 @@ const judgeLogRow: BenchRow = {
   },
 };
 
-/** Maximum growth of the peak memory from one million to ten million requests, as a ratio. */
+/** Maximum ratio of two peak memories: for ten million requests, and for one million. Memory must hardly grow. */
 const maxGrowth = 1.25;
 
 const judgeMemoryRow: BenchRow = {

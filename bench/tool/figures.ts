@@ -28,7 +28,7 @@ const rowBase = {
     z.object({ of: z.literal("nothing") }),
   ]),
   at: z.iso.datetime().describe("When it was measured."),
-  /** The machine's load average of the minute before the end of the measurement. Other work makes times longer. */
+  /** Load average of the machine in the last minute of the measurement. If it is high, other work may distort times. */
   loadAverage: number,
 };
 

@@ -31,7 +31,7 @@ export async function measureRow(row: BenchRow, size: WorkSize, wantedRounds: nu
 async function measureRounds(row: BenchRow, size: WorkSize, count: number): Promise<MeasuredRound[]> {
   const sides = await row.open(size);
   try {
-    // Warms up with an extra round and drops its result. A single round has none, because that would double its time.
+    // Warms up with an extra round, and drops its result. If `count` is 1, the extra round would double the time.
     if (count > 1) await measureRound(sides, 0);
     const rounds: MeasuredRound[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(sides, round));
@@ -105,11 +105,11 @@ const minDivisor = 1e-6;
 
 const quotient = (one: number, other: number): number => one / Math.max(other, minDivisor);
 
-function medianOf(runs: readonly Measurement[]): Measurement {
-  const bytes = runs.flatMap((go) => go.bytes ?? []);
+function medianOf(measurements: readonly Measurement[]): Measurement {
+  const bytes = measurements.flatMap((each) => each.bytes ?? []);
   return {
-    wallMs: median(runs.map(({ wallMs }) => wallMs)),
-    cpuMs: median(runs.map(({ cpuMs }) => cpuMs)),
+    wallMs: median(measurements.map(({ wallMs }) => wallMs)),
+    cpuMs: median(measurements.map(({ cpuMs }) => cpuMs)),
     bytes: bytes.length === 0 ? null : median(bytes),
   };
 }

@@ -19,10 +19,10 @@ const pacedSchema = z.object({
 
 export type PacedRequests = z.infer<typeof pacedSchema>;
 
-/** Length of the time windows. The latencies with and without the proxy are compared in each window. */
+/** Length of a time window. Each window has its own 99th percentiles, with and without the proxy. */
 const windowMs = 1000;
 
-/** Measures by how many ms a proxy raises the 99th percentile of latency in each window. Returns the median. */
+/** Measures how many ms a proxy adds to the 99th percentile of latency. Returns the median of all time windows. */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);
   const agent = new Agent({ connections: 50 });

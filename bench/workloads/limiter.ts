@@ -21,7 +21,7 @@ const inputSchema = z.object({
  * compiled code is not measured.
  */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys in a memory measurement, over all limiters. With fewer, other memory distorts the result. */
+/** Minimum number of keys in all measured limiters together. With fewer keys, other memory distorts the result. */
 const minMeasuredKeys = 200_000;
 
 type DecideRequest = (name: string) => void;
@@ -60,7 +60,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Returns a function that decides on a request and finds its rate-limit headers, as the reference server does. */
+/** Returns a function that decides on a request and chooses the window for its headers, as the reference does. */
 function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);

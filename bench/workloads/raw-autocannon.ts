@@ -20,7 +20,7 @@ type Autocannon = (
   options: RepeatedRequest & { readonly sampleInt: number },
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** How often autocannon checks whether all responses have arrived. Its default, a second, would lengthen the result. */
+/** How often autocannon checks whether it is done. With the default, a second, it would end up to a second late. */
 const checkEveryMs = 20;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;

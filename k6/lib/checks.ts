@@ -17,7 +17,7 @@ import { isCompleteStream } from "./sse.ts";
 const admitted = new Counter("admitted");
 const refused = new Counter("refused");
 const other = new Counter("neither_admitted_nor_refused");
-/** Counts iterations that threw an exception. Any exception fails a user's `k6 run`. A recorded log has the count. */
+/** Counts iterations that threw an exception. One is enough to fail a `k6 run`, or a trial of `conformance load`. */
 export const iterationErrors = new Counter("iteration_errors");
 const latency = { admitted: new Trend("latency_admitted", true), refused: new Trend("latency_refused", true) };
 

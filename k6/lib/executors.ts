@@ -2,7 +2,7 @@ import type { Scenario } from "k6/options";
 
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
-/** Maximum number of burst requests per virtual user. With more, a user would take longer to start all of them. */
+/** Maximum number of burst requests per virtual user. A user with more requests would start the last ones too late. */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for the last responses after a flow's duration has passed. */
 const GRACE = "60s";
@@ -48,7 +48,7 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/** Returns the number of virtual users for a burst. From 4 requests on, at least 4, so that processes can share it. */
+/** Returns the number of virtual users for a burst: at least 4, if possible, so that k6 processes can share it. */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
@@ -68,8 +68,8 @@ function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "pac
   };
 }
 
-/** Formats a duration for k6. Below a second, returns a second, because k6 refuses less. */
+/** Formats a duration for k6. Lengthens a shorter duration to a second, because k6 refuses less. */
 const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
 
-/** Returns the number of virtual users for a constant rate: enough for responses of two seconds, but at most 2,000. */
+/** Returns how many virtual users keep a rate if a response takes two seconds, but at least 10 and at most 2,000. */
 const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

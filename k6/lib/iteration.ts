@@ -45,7 +45,7 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/** Sends a request of a constant-rate flow. Sends nothing in an iteration that k6 starts in excess. */
+/** Sends a request of a constant-rate flow. Sends nothing if k6 starts more iterations than the flow has requests. */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -63,12 +63,12 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
 /** Maximum number of requests to send without a refusal. A server without limits never refuses a request. */
 const MAX_UNTIL_REFUSED = 20_000;
 
-/** Real time to add to a late retry. At speed 25, the extra second of `lateRetrySeconds` lasts only 40 ms. */
+/** Extra wait before a late retry, in real time. At speed 25, the second in `lateRetrySeconds` lasts only 40 ms. */
 const RETRY_MARGIN_MS = 100;
 
 /**
- * Sends, in each round, requests until one is refused, and retries after `retry_after`. Rounds with an odd index also
- * retry before `retry_after` has passed, if it is at least 4 s. Ends if no request is refused with a `retry_after`.
+ * Repeats in each round: sends requests until one is refused, then retries after `retry_after`. In rounds with an
+ * odd index, also retries earlier if `retry_after` is at least 4 s. Stops if there is no refusal with a `retry_after`.
  */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {

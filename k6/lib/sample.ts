@@ -22,8 +22,8 @@ interface RequestStart {
 }
 
 /**
- * Makes a sample, which is the evidence of one request, from its response. k6's clock has whole milliseconds: `sentMs`
- * is rounded down, `headMs` and `endMs` up.
+ * Makes a sample, the evidence of one request, from its response. k6's clock has whole milliseconds. Rounds `sentMs`
+ * down, and `headMs` and `endMs` up, so that a request never seems shorter than it was.
  */
 export function sampleOf(flow: Flow, start: RequestStart, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -41,8 +41,7 @@ export function sampleOf(flow: Flow, start: RequestStart, response: Response): S
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // Rounds `blocked` down, because `atMs` is also rounded down. With the fraction of `blocked`, the sum could exceed
-    // the next request's `sentMs`.
+    // Rounds `blocked` down, as `atMs` is. With its fraction, the request could seem to be sent after the next one.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -83,7 +82,7 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
   return sent;
 }
 
-/** Returns the status; `null` without a response. k6 reports 0 for an interrupted stream, which began with 200. */
+/** Returns the status; `null` without a response. For an interrupted stream, returns 200, although k6 reports 0. */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;
   return isStream && timings.receiving > 0 ? 200 : null;

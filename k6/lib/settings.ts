@@ -18,7 +18,7 @@ export interface Settings {
   readonly startAtMs: number | null;
   /** Throws if the environment variable with the role's key is not set. */
   key(role: KeyRole): string;
-  /** Returns the id of the role's agent. Throws if its variable is not set, unless the role can fall back to `echo`. */
+  /** Returns the id of the role's agent. Throws if its variable is not set and the role has no default (`echo`). */
   agent(role: AgentRole): string;
   roleRequest(role: AgentRole): RoleRequest;
 }

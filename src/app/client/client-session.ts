@@ -61,7 +61,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
   const startMs = performance.now();
-  // Starts a new process group, so that one signal also ends the command's child processes.
+  // Except on Windows, starts a new process group, so that one signal also ends the command's child processes.
   const child = spawn(program, args, {
     detached: process.platform !== "win32",
     env: { ...process.env, ...environment },
@@ -151,8 +151,8 @@ interface SessionTools {
 
 const maxRuns = 40;
 /**
- * Time in which runs with injected errors may start. For a slow command, this time grows to `maxTroubledRatio` times
- * the duration of the run without injected errors.
+ * Time limit for starting runs with injected errors. A slow command gets more time: `maxTroubledRatio` times the
+ * duration of its run without injected errors.
  */
 const maxTroubledMs = 5 * 60_000;
 const maxTroubledRatio = 6;

@@ -45,7 +45,7 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/** Maximum number of open sockets. A request has one in the gateway's server, and two between gateway and reference. */
+/** Maximum number of open sockets. Each request uses 3: one to the client, and two (both ends) to the reference. */
 const maxSockets = 256;
 
 /** Runs a client's command against the reference server. Judges the client's requests by the clauses for clients. */

@@ -180,7 +180,7 @@ function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url:
   };
 }
 
-/** Id of an extra agent that triggers create and delete. Otherwise, they would delete an agent of the target. */
+/** Id of the agent that the triggers create and delete. The id is new, so that no existing agent is deleted. */
 const deployedAgentId = "newcomer";
 
 function deploymentTriggers(

@@ -56,8 +56,8 @@ export interface AnswersAfterDiscovery {
 }
 
 /**
- * Suggests the healthiest agent for the role `answering`. For `streaming`, suggests that agent or another healthy one,
- * if its item in the agent list mentions `_stream`.
+ * Suggests the healthiest agent for the role `answering`. For `streaming`, suggests an agent whose item in the list
+ * mentions `_stream`: the same agent, or else another healthy one.
  */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");

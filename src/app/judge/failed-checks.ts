@@ -7,9 +7,9 @@ import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
 import type { Probe } from "../../run/probe.ts";
 
 export interface FailedChecks {
-  /** Ids of the failed checks and of the checks that they widen. For a check that no longer exists: its clause's id. */
+  /** Ids of the failed checks and of checks in their `widens`. For a check that no longer exists: its clause's id. */
   readonly only: readonly string[];
-  /** All suites. With saved evidence, a failed check's `companions` include the probes that recorded its evidence. */
+  /** All suites. If evidence was saved, a failed check's `companions` include the probes that recorded its failure. */
   readonly suites: readonly Suite[];
   readonly coverageSeed?: number;
 }

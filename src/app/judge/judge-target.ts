@@ -47,7 +47,7 @@ interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
 
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Maximum number of open sockets in a run on the embedded server. Both sockets of a connection are in this process. */
+/** Maximum number of sockets in a run on the embedded server. A connection uses two: this process has both ends. */
 const maxEmbeddedSockets = 128;
 const maxTargetConnections = 32;
 
@@ -76,7 +76,7 @@ export async function judgeTarget({
       {
         ...options,
         target,
-        // Tells other runs which keys this run uses. The keys of the embedded server are not used by any other run.
+        // Tells other runs which keys this run uses. No other run can use the keys of the embedded server.
         announces: named !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),

@@ -11,7 +11,7 @@ import { redactorWithAlteredKeys, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The result of a run without keys and other secrets. Only secrets of webhooks that the harness created remain. */
+/** A run's result, with keys and other secrets removed. Only secrets of webhooks that the harness created remain. */
 export type RedactedRun =
   | (RedactedDocument & {
       readonly kind: "judged";

@@ -15,8 +15,8 @@ export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
 /**
- * Keys of at least this length need no list of altered forms. Each form shares so many characters with the key that the
- * redactor recognizes the form. For a shorter key, each altered form of 4 or more characters becomes a secret.
+ * The redactor recognizes an altered form of a key of at least this length by the characters that both share. For a
+ * shorter key, each altered form of 4 or more characters is added to the list of secrets.
  */
 const minRecognizedLength = 16;
 const minAlteredLength = 4;

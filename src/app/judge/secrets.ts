@@ -6,7 +6,7 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// Commands that only show a report import this module, so it must not import the suites, which load slowly.
+// This file must not import the suites, which load slowly: commands that only show a report import this file.
 
 /** Placeholders for a webhook secret: `name` in redacted texts, `variable` in printed commands. */
 export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;

@@ -21,7 +21,7 @@ import { roleRequestsOf } from "../../target/own-request.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send, or `all`. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /** The load engine. `first`: each scenario's first installed engine. `in turns`: k6 and autocannon alternate. */
+  /** The load engine. `first`: each scenario's first usable engine. `in turns`: k6 and autocannon alternate. */
   readonly engine: EngineName | "first" | "in turns";
   readonly segments: number;
   /** The tier on which to send load. `null`: every tier for which the target has a key; all on the embedded server. */
@@ -197,10 +197,10 @@ export function k6OperatorManifest(
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // The pods send the load after the harness has exited, so the harness cannot receive webhooks.
+  // The k6 operator's pods send the load after the harness has exited, so the harness cannot receive webhooks.
   if (trial.scenario.needs.includes("receiver"))
     throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
-  // Pods of a cluster cannot use this machine's proxy and certificate files, because they run elsewhere.
+  // The pods run in a cluster, so they cannot use this machine's proxy and certificate files.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(missingRequirementReason(trial, networkFilesMissing));
   const keys = { main: tierKeys.main, second: tierKeys.second };

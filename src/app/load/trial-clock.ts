@@ -147,17 +147,17 @@ export async function requestHealth({ baseUrl, network, agents }: Target, { key,
 
 /**
  * Returns the functions with which load trials control a test clock. `beginMinute` starts a new minute window.
- * `keepInStep` makes the clock follow real time. It returns `null` if no header shows that the clock stands still.
+ * `keepInStep` makes the clock follow real time, or returns `null` if no header shows that the clock stands still.
  */
 export function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRetriedAdvance(clock);
-  let standing: Promise<boolean> | null = null;
+  let standsStill: Promise<boolean> | null = null;
   return {
     betweenTrials,
     beginMinute: () => betweenTrials.advance(minuteOverMs),
     keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
-      standing ??= testIfClockStandsStill({ clock: betweenTrials, read: serverTimeReader(target, main) });
-      return (await standing) ? followRealTime(clock) : null;
+      standsStill ??= testIfClockStandsStill({ clock: betweenTrials, read: serverTimeReader(target, main) });
+      return (await standsStill) ? followRealTime(clock) : null;
     },
   };
 }

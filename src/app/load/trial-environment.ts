@@ -49,11 +49,11 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Closable
     const limits = server.tiers[tier];
     const speed = scenario.speed(limits);
     await server.setSpeed(speed);
-    const fresh = { main: (await server.issueKey(tier)).key, second: (await server.issueKey(tier)).key };
+    const keys = { main: (await server.issueKey(tier)).key, second: (await server.issueKey(tier)).key };
     return {
       target: {
         baseUrl: server.baseUrl,
-        keys: fresh,
+        keys,
         tier,
         limits,
         isFresh: true,
@@ -113,7 +113,7 @@ interface WatchedTrial {
   readonly announced: RunAnnouncement;
   readonly clock: ClockControl | null;
   readonly inStep: FollowingClock | null;
-  /** Whether a lag of the test clock behind real time is no disturbance, as in trials with webhooks. */
+  /** Whether the trial ignores that the test clock lags behind real time. `true` for trials with webhooks. */
   readonly mayLag: boolean;
 }
 
@@ -162,7 +162,7 @@ export interface TierKeys {
 
 const deliveryTimeoutMs = 30_000;
 
-/** Returns up to two keys of each tier whose limits are known. A tier of the target's own counts as `enterprise`. */
+/** Returns up to two keys of each tier with known limits. A tier that only the target has counts as `enterprise`. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {

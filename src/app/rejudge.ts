@@ -72,16 +72,17 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const isAdded = ({ clause, on }: Check, section: string): boolean => {
     const needed = Object.values(probesOf(on));
-    // Whether the report's run selected the check. Without `selection`, as in older reports, this is known for `must`
-    // clauses from `unselected`; for other clauses, the sections of the findings show it.
+    // Whether the report's run selected the check. If `selection` is absent, the run had every check, or the report is
+    // old. Then `unselected` lists the `must` clauses that the run left out. A check of another clause needs a finding
+    // in its section, and a probe outside the stage `review`.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && needed.some(({ stage }) => stage !== "review"));
     return isOwn && needed.every(({ name }) => planned.has(name));
   };
-  // Whether a check was added after the report's requirement set. Such checks are selected, so that the report shows
-  // which were not exercised. In a report without `selection`, an empty `unselected` means that all were selected.
+  // Whether the check is newer than the report's requirement set. The new report shows it even if it was not exercised.
+  // Without `selection`, an empty `unselected` means that the run had every check.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

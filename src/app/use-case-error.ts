@@ -18,7 +18,7 @@ export type UseCaseProblem =
   | { readonly kind: "unwritable watch"; readonly folder: string; readonly reason: string }
   | { readonly kind: "rewritten statement"; readonly file: string };
 
-/** The error for a use case that cannot start. It has sent the target no request. */
+/** An error that prevents a use case from starting. The use case has not sent any request to the target. */
 export class UseCaseError extends Error {
   override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;

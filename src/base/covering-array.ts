@@ -18,7 +18,7 @@ export interface CoveringInput {
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether the rows must cover each pair of values of these two dimensions. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether pairs and triples with this value count. For example, those with `none` may not count. */
+  /** Whether pairs and triples with this value need to be covered, e.g. `false` for the value `none`. */
   readonly counts: (value: string) => boolean;
 }
 
@@ -29,12 +29,12 @@ export interface Covering {
   /** Returns the names of the value pairs that a row covers, e.g. `key=valid method=GET`. */
   readonly pairsIn: (row: Row) => readonly string[];
   readonly cover: (options: CoverOptions) => Row[];
-  /** Completes each partial row in eight ways. Keeps the one with the most new combinations of three values. */
+  /** Completes each partial row in eight random ways. Keeps the result with the most new triples of values. */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
 interface ExtendOptions {
-  /** Existing rows. Combinations of three values in these rows do not count as new. */
+  /** Existing rows. Triples of values in these rows do not count as new. */
   readonly known: Iterable<Row>;
   /** Partial rows to complete. Rows that break a rule of {@link CoveringInput.exclusions} are dropped. */
   readonly begun: readonly Row[];
@@ -46,7 +46,7 @@ interface CoverOptions {
   readonly covered: Set<string>;
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /** Partial rows, e.g. `{ key: "wrong" }`. `cover` adds each that `exclusions` permit, even without new pairs. */
+  /** Partial rows to complete and add, e.g. `{ key: "wrong" }`, even without new pairs. Drops impossible rows. */
   readonly needed?: readonly Row[];
   /** Whether the new rows must cover a pair that is not in `covered`. Default: always. */
   readonly isWanted?: (pair: string) => boolean;
@@ -100,7 +100,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       if (at === names.length) return true;
       if (begun[at] !== undecided) return fill(at + 1);
       for (const id of preferred(at, row)) {
-        // After a refused value, the tested program would not check the values that `begun` fixes.
+        // A refused value here would keep the tested program from checking the later values that `begun` fixes.
         if (at < lastFixed && isRefused[id]) continue;
         row[at] = id;
         if ((rulesAt[at] ?? []).every((rule) => isKept(row, rule)) && fill(at + 1)) return true;

@@ -12,7 +12,7 @@ export function parseDuration(text: string): number | null {
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
 }
 
-/** Returns the date part of a time in ISO 8601: `2030-01-31` of `2030-01-31T02:00:00Z`. */
+/** Returns the date part of a time in ISO 8601, e.g. `2030-01-31` for `2030-01-31T02:00:00Z`. */
 export const dayOf = (time: string): string => time.slice(0, 10);
 
 /** Formats a duration in milliseconds for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { performance } from "node:perf_hooks";
 
-/** Messages about resources of this machine that can run out, by the code of the error that Node then throws. */
+/** Messages for errors of Node that mean that this machine ran out of a resource, by error code. */
 const limitMessages = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
   ENFILE: "this machine ran out of file descriptors (ENFILE): raise `sysctl fs.file-max`, or end other programs",

@@ -15,10 +15,7 @@ export const countBelow = (sorted: Float64Array, bound: number): number => count
 
 export const countUpTo = (sorted: Float64Array, bound: number): number => countWhile(sorted, (value) => value <= bound);
 
-/**
- * Counts the values at the start of a sorted list that pass a test, by binary search. All values after the first that
- * fails must fail, too.
- */
+/** Counts the values that pass a test, by binary search. These values must all be at the start of the list. */
 function countWhile(sorted: Float64Array, passes: (value: number) => boolean): number {
   let low = 0;
   let high = sorted.length;

@@ -29,7 +29,7 @@ export const newNightId = (started: Date): string => `${timeInName(started)}-${r
 const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const unfinishedFileName = /\.new$/;
 
-/** Reads the history of nightly runs. `damaged` lists unusable files, e.g. one whose run begins over a day after `nowMs`. */
+/** Reads all nightly runs. `damaged` lists unusable files, e.g. if a run started more than a day after `nowMs`. */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
@@ -76,8 +76,8 @@ export interface Retention {
 }
 
 /**
- * Deletes all but the newest `keep.nights` nightly runs, and all but the newest `keep.reports` reports. Also deletes
- * leftovers older than a day, such as half-written files.
+ * Keeps the newest `keep.nights` nightly runs, and reports for the newest `keep.reports` of them. Also deletes
+ * half-written files and reports without a nightly run, if these are older than a day.
  */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));

@@ -161,8 +161,8 @@ export interface NightEvents {
 }
 
 /**
- * Options of one nightly job: a run, then load. `maxRequests` limits the run, the load and the repeated trials together.
- * With `readOnly`, no load is sent.
+ * Options of one nightly job: a run, then load. `maxRequests` limits the requests of the run, the load and the repeated
+ * trials together. With `readOnly`, no load is sent.
  */
 export interface RunNightOptions extends RunScope {
   readonly history: string;

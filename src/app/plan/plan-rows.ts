@@ -118,7 +118,7 @@ export interface KeyRow {
   /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Estimated time in seconds that this key waits: for its minute limit, and in its probes. Zero with a test clock. */
+  /** Estimated wait of the key in seconds: for new minute windows, and within its probes. Zero with a test clock. */
   readonly waitSeconds: number;
 }
 

@@ -23,8 +23,8 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { pairRequestsSent } from "../../suites/coverage/probe.ts";
 
 /**
- * Numbers of combinations of request properties, such as endpoint and key. The planned run covers `covered` of all
- * `total` combinations. `cut` has the numbers of combinations left out, each with what would enable them.
+ * Counts of combinations of request properties, such as an endpoint with a key. The planned run covers `covered` of
+ * `total`. `cut` counts the combinations left out, by what would enable them, e.g. a test clock.
  */
 export interface PlannedPairCounts {
   readonly covered: number;
@@ -33,11 +33,11 @@ export interface PlannedPairCounts {
 }
 
 /**
- * Numbers of pairs of request properties, such as endpoint and key. `triples` has the numbers of combinations of
- * endpoint, key and limit state, e.g. `hour used up`.
+ * Counts of pairs of request properties. `triples` counts combinations of an endpoint, a key and the state of the key's
+ * limits, e.g. `hour used up`.
  */
 export interface PlannedPairs extends PlannedPairCounts {
-  /** Whether `covered` is a lower bound, because the run can cover more pairs than the plan predicts. */
+  /** Whether the run may cover more pairs: without a test clock, or if `maxRequests` or `maxExecutions` is too low. */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
   readonly seed: number;
@@ -106,19 +106,19 @@ export interface RunPlan {
   /** For each role, such as `slow`: the agent that plays it, and any special path or request body. */
   readonly roles: Readonly<Record<string, string>>;
   /**
-   * The discovery before the first probe: `sends` describes its requests, e.g. `GET /usage`. The number `requests`
-   * leaves out health requests, which do not count towards rate limits.
+   * The discovery before the first probe. `sends` describes its requests, e.g. `GET /usage`. `requests` counts only
+   * requests with `key`, without health requests, which do not count towards rate limits.
    */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** Webhooks, alerts and operations that stay on the target: the interface has no way to delete them. */
+  /** Numbers of webhooks, alerts and operations that stay on the target: the interface cannot delete them. */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
   readonly pairs: PlannedPairs | null;
   readonly unknown: readonly OpenQuestion[];
   readonly ifTierShown: readonly TierCost[];
-  /** Totals of the plan. `executions` and `waitSeconds` are estimates. */
+  /** Totals of the plan. All but `checks` are estimates. */
   readonly totals: {
     readonly requests: number;
     readonly executions: number;

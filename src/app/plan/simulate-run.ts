@@ -40,7 +40,7 @@ export async function simulateRun(planned: readonly PlannedProbe[], parts: Simul
     release();
     await yieldToOthers();
   };
-  const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>
+  const beginMinute = ({ key, limits: { perMinute } }: TierUnderTest): void =>
     pacer.observe(key, {
       ...simulatedSample(time.now()),
       limit: perMinute,
@@ -59,7 +59,7 @@ export async function simulateRun(planned: readonly PlannedProbe[], parts: Simul
     pendingRequests: Promise.resolve(),
     availableRequests: () => pacer.availableRequests(main),
     hasFewRequests: hasFewRequests(target),
-    perform: (each, ownTime) => simulateProbe(each, { target, main, time: ownTime, endedMs, send, begins }),
+    perform: (each, ownTime) => simulateProbe(each, { target, main, time: ownTime, endedMs, send, beginMinute }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
       if (result.kind === "skipped") unaffordable.add(each);
@@ -82,12 +82,12 @@ interface SimulationContext {
   readonly time: RunClock;
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Records that a minute window of the tier's key has just begun, and that the window contains one request. */
-  readonly begins: (tested: TierUnderTest) => void;
+  /** Tells the pacer that the tier's key has just sent the first request of a new minute window. */
+  readonly beginMinute: (tested: TierUnderTest) => void;
 }
 
-async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationContext): Promise<void> {
-  const { target, main, time, send } = stage;
+async function simulateProbe({ probe, tested }: PlannedProbe, context: SimulationContext): Promise<void> {
+  const { target, main, time, send } = context;
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
       const requests = requestsOf(probe, null, target);
@@ -95,14 +95,14 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
       for (let sent = 0; sent < requests; sent++) await send(key);
     };
     await (probe.mayDropRequests ? untilOutOfTime(sendAll) : sendAll());
-    if (probe.waits !== undefined) await simulateWait(probe.waits, stage);
+    if (probe.waits !== undefined) await simulateWait(probe.waits, context);
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   // A probe of the `limits` stage needs no simulated requests: its `waitSeconds` already contains all waits.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
-    return stage.begins(tested);
+    return context.beginMinute(tested);
   }
   for (let sent = 0; sent < probe.requests(tested, target); sent++) await send(tested.key);
 }
@@ -143,7 +143,7 @@ const simulatedSample = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds a `--max-wait`, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
+/** Finds a `--max-wait`, in minutes, that is enough for all probes. Returns `null` if a day is not enough. */
 export async function findSufficientWaitMinutes(
   planned: readonly PlannedProbe[],
   parts: SimulationOptions,
@@ -160,12 +160,12 @@ export async function findSufficientWaitMinutes(
 
 const maxSearchedMinutes = 24 * 60;
 /**
- * The search starts this many minutes below the total wait of a run that may wait a day. That total includes optional
- * waits, so less can suffice. The search tries no fewer minutes than its start, even if they would suffice.
+ * The search starts this many minutes below the waiting time of a run with a `--max-wait` of one day. That run also
+ * makes optional waits, so fewer minutes can suffice. The result may not be the minimum.
  */
 const searchMarginMinutes = 2;
 
-/** Virtual time advances after this many event-loop turns without a new timer. */
+/** Virtual time advances after this many event-loop turns without a new timer: by then, all code sleeps. */
 const idleTurns = 3;
 
 /** Creates timers with a virtual clock. When all code sleeps, the clock jumps to the next wake-up time. */

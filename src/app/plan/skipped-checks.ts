@@ -73,7 +73,7 @@ function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }
 
 export type OpenQuestion =
   | { readonly kind: "which agent" }
-  /** Until a response shows the key's tier, the run stays below the limits of the free tier. */
+  /** The tier of `key` is unknown. Until a response shows it, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   | { readonly kind: "retries" }

@@ -27,7 +27,7 @@ export type MessageFromJudge =
 
 /** Scheduling priority of this thread, from -20 (highest) to 19 (lowest): low, so that forwarding requests goes first. */
 const judgingPriority = 10;
-// Only Linux sets the priority of one thread. Other systems would slow down the whole process.
+// Only Linux sets the priority of one thread. On other systems, the call would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);
 
 const proxyPort = parentPort;

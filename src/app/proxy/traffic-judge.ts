@@ -29,11 +29,11 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 
 const maxKeptPerKind = 3;
 const maxKeptPerBreach = 5;
-/** Once the store holds this many exchanges or bytes, it adds only exchanges that prove a breach or a note. */
+/** Once the store holds this many exchanges or `maxKeptBytes`, it adds only proofs of `breach` and `noted` findings. */
 const maxKeptExchanges = 1500;
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** Creates a store of exchanges. It keeps a few of each kind, and a few that prove each breach or note. */
+/** Creates a store of exchanges. It keeps a few of each kind, and a few that prove a `breach` or `noted` finding. */
 function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();

@@ -164,7 +164,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeEarly };
 }
 
-/** Programs that record when a request was sent. Other programs record when the request was queued. */
+/** Programs whose archives show when a request was sent. Other programs may show when the request was queued. */
 const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateHeaderMs(headers: readonly Header[]): number | null {

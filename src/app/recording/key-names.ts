@@ -27,7 +27,8 @@ export function nameKeys(recorded: readonly RecordedExchange[]) {
 }
 
 /**
- * Creates a key of the recorded target. An unusable key is marked as expired, so that checks of limits ignore the key.
+ * Creates a key of the recorded target. A key that the server refused, or never accepted, is marked as expired. So
+ * checks of limits ignore it.
  */
 const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,

@@ -104,7 +104,7 @@ function headersOf(message: unknown): Header[] {
   });
 }
 
-/** Fields of an entry that mark a response from the cache of a browser or a proxy. */
+/** Fields of a HAR entry that say that the response came from a cache or a service worker. */
 const cacheFieldNames = [
   "_fromCache",
   "_fromDiskCache",

@@ -159,7 +159,7 @@ const valueText = (value: unknown): string => (value === undefined ? "absent" : 
 
 /** Maximum depth of JSON values to compare. Deeper values are ignored. */
 const maxComparedDepth = 30;
-/** Maximum number of JSON values to compare. For further values, at most the types are compared. */
+/** Maximum number of JSON leaves to compare by value. Beyond it, only types are compared, and not at every path. */
 const maxComparedValues = 2000;
 
 /** A flattened JSON value: the JSON text of each leaf by its path, such as `body.items[0].id`. */

@@ -188,7 +188,7 @@ function redactedPairs({ kept, chosen, secrets }: PreparedReplay, sent: readonly
 }
 
 export type ConfirmationReason =
-  /** The user must confirm, because `requests`, e.g. `POST /v1/webhooks`, can change data on a target beyond loopback. */
+  /** The user must confirm that `requests`, e.g. `POST /v1/webhooks`, may change data on a non-loopback target. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
   /**
    * The user must confirm, because the replay sends the keys in `variables` to the report's address. A forged report

@@ -160,8 +160,8 @@ function readTextIfPresent(file: string): string | null {
 }
 
 /**
- * A part of a recorded exchange or delivery. `all`: the whole message, as findings show it. `secret`: the secret that a
- * request gives to a webhook.
+ * A part of a recorded exchange or delivery. `all`: the whole message, as findings show it. `secret`: the webhook
+ * secret in the body of a request.
  */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 

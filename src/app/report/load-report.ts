@@ -62,7 +62,7 @@ function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file:
   };
 }
 
-/** Decimal places of numbers in the report. Load engines measure times in microseconds, so milliseconds have 3 places. */
+/** Decimal places of times and rates. Load engines measure in microseconds, so milliseconds have 3 places. */
 const timeDecimals = 3;
 
 type ResponseCounts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
@@ -170,18 +170,18 @@ function untestedMustClauses(outcomes: readonly TrialResult[], requirements: Req
 function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   const { trial } = outcome;
   const load = { scenario: trial.scenario.name, tier: trial.tier, engine: trial.engine };
-  const place = { suite: trialSuite(load), instance: formatTierAndEngine(load), load };
+  const common = { suite: trialSuite(load), instance: formatTierAndEngine(load), load };
   switch (outcome.kind) {
     case "judged":
       return outcome.findings.map((finding) => ({
-        ...place,
+        ...common,
         ...rowOf(finding),
         ...(finding.seen === undefined ? {} : { seen: reportedCoverage(finding.seen) }),
         ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
       }));
     case "skipped":
       return trial.scenario.claims.map((clause) => ({
-        ...place,
+        ...common,
         check: `${clause}/${trial.scenario.name}`,
         clause,
         level: levelOf(clause),
@@ -193,7 +193,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
     case "broken":
       return [
         {
-          ...place,
+          ...common,
           check: `load/harness/${trial.scenario.name}`,
           clause: "load/harness",
           level: "load",
@@ -231,11 +231,11 @@ type Row = Omit<ReportFinding, "suite" | "instance">;
 
 function rowOf(finding: LoadFinding): Row {
   const { check, clause } = finding;
-  const place =
+  const common =
     clause === null
       ? ({ check, clause: checkWithoutScenario(check), level: "load" } as const)
       : { check, clause, level: levelOf(clause) };
-  return { ...place, ...sinceUnlessFirst(finding.since), ...detailsOf(finding, place.level) };
+  return { ...common, ...sinceUnlessFirst(finding.since), ...detailsOf(finding, common.level) };
 }
 
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {

@@ -31,7 +31,7 @@ export type ListedVendor =
 /** Accepts any object as a target. `ListedVendor.target()` checks the object, so that an error affects only one vendor. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
-/** Reads a vendors file. Paths in it are relative to its folder. A wrong target throws only when `target()` is called. */
+/** Reads a vendors file. Paths are relative to the file's folder. A target is read only when `target()` is called. */
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,

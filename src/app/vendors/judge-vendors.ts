@@ -27,8 +27,8 @@ import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   readonly load: VendorsLoad | null;
   /**
-   * Name of the vendor to compare with all other vendors. With `null`, every pair is compared; from five judged
-   * vendors on, only the pairs with the first of them.
+   * Name of the vendor to compare with all others. With `null`, up to four judged vendors are compared in pairs. If
+   * there are more, only the first is compared with all others.
    */
   readonly from: string | null;
   readonly folder: string;

@@ -57,7 +57,7 @@ export function compareWithReport(statement: Statement, path: string, wordings: 
 }
 
 function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMessages): ReportComparison {
-  const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
+  const { report, again, unselected, mismatches: wrongFacts } = rejudgeReport(folder, kept, wordings);
   const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
   const left =
     leftOut.length === 0
@@ -65,10 +65,10 @@ function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMes
       : [`In the evidence and not in the report, as a selection leaves it out: ${joinFirst(leftOut, 12)}.`];
   if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash(partyOf(report))) {
     const how = "The evidence was judged again, by the same version of the suites.";
-    return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
+    return { mismatches: [...wrongFacts, ...differences], notes: [how, ...left] };
   }
   const { mismatches, notes } = compareWithOtherVersion(report, again, differences);
-  return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
+  return { mismatches: [...wrongFacts, ...mismatches], notes: [...notes, ...left] };
 }
 
 function compareWithOtherVersion(
@@ -99,8 +99,8 @@ function digestsIn(folder: string, report: Report): Digests {
 }
 
 /**
- * The texts in which a report can give skip reasons: the command line's, or the library's. `rejudgeReport` finds the
- * texts that the report contains.
+ * Sets of texts for skip reasons: the command line has one, the library another. `rejudgeReport` finds the set that the
+ * report uses.
  */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
@@ -118,11 +118,11 @@ function rejudgeReport(folder: string, report: Report, wordings: PossibleMessage
     report: kept.report,
     again: again(messages),
     unselected: findings.filter(({ clause }) => kept.report.unselected.includes(clause)),
-    mismatches: occasionMismatches(kept.report, kept.evidence),
+    mismatches: factMismatches(kept.report, kept.evidence),
   };
 }
 
-function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
+function factMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);
   const [first] = urls;

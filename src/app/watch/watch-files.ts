@@ -53,7 +53,7 @@ const stateSchema = z.object({
   format: z.literal("agent-hosting-conformance/watch/1"),
   receiver: receiverSchema,
   epochMs: z.number(),
-  /** End of the run's own listening, where the watch continues, in milliseconds since the start of the run. */
+  /** Time at which the watch takes over from the run, in milliseconds since the start of the run. */
   sinceMs: z.number(),
   /** Target file of the run, or `null`. The watch reads the file's keys again, to redact them in the new report. */
   targetFile: z.string().nullable(),

@@ -69,7 +69,7 @@ const machineTimers: WatchTimers = {
   },
 };
 
-/** Records deliveries after a run in the journal. `ended` resolves if no retry is due any more, or if `signal` aborts. */
+/** Records deliveries that arrive after a run. `ended` resolves when no retry is due any more, or `signal` aborts. */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
@@ -101,7 +101,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
   const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Records a gap if the receiver has refused connections since the last call: it may have missed deliveries. */
+  /** Records a gap in the journal if the receiver has refused connections since the last call. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();

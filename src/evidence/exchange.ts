@@ -157,7 +157,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns `data.result` or `data` of a success envelope, unless it is an array. Returns other bodies unchanged. */
+/** Returns `data.result` or else `data` of a success envelope. Skips arrays. Returns the body if neither remains. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

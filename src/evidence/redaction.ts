@@ -8,8 +8,8 @@ import { parseBoundedJson } from "../base/parsing.ts";
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
 /**
- * Withholds event fields over which a secret is split, e.g. its first half in one event of a stream and the rest in the
- * next.
+ * Withholds fields of a stream's events if a secret is split over several events, e.g. if one event has its first half
+ * and the next event has the rest.
  */
 function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -107,8 +107,8 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor, which also removes encoded secrets, and any eight consecutive characters of a secret. It keeps
- * eight characters that occur in the harness's own texts, as `isHarnessText` says.
+ * Creates a redactor. It also removes encoded secrets, and parts of at least eight characters. A part of an unencoded
+ * secret stays if the harness's own texts, such as clauses, contain it (`isHarnessText`).
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -133,8 +133,8 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 }
 
 /**
- * Creates a function that redacts the texts in nested data. `redactsNumbers`: whether to redact numbers, too. Only a
- * secret with eight digits in a row can leak through a number.
+ * Creates a function that redacts the texts in nested data. `redactsNumbers`: whether to redact numbers, too, because a
+ * secret contains eight digits in a row.
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();

@@ -23,8 +23,8 @@ export interface SecretIndex {
 const maxEscapeLayers = 4;
 
 /**
- * Prepares a search for secrets and for parts of secrets. The search ignores parts that also occur in the harness's own
- * texts (`isHarnessText`).
+ * Prepares a search for secrets, encoded secrets, and parts of both. The search ignores a part of a plain secret that
+ * also occurs in the harness's own texts (`isHarnessText`).
  */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
@@ -79,12 +79,12 @@ interface GramPlace {
   readonly at: number;
 }
 
-/** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
+/** The sequences of `minLeakLength` characters ("grams") that betray a secret or an encoded secret. */
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * Shift table of Wu and Manber's search algorithm. Index: hash of three characters in the searched text; value:
-   * number of characters to skip.
+   * Number of characters by which the search can move on without missing a gram. Index: hash of the last three
+   * characters read. Wu and Manber call this the shift table.
    */
   readonly skips: Uint8Array;
 }
@@ -98,7 +98,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // End of the last hashed block of three characters. Grams overlap, so the next gram hashes only later blocks.
+    // Index where the last block in `skips` ends. Up to here, the next gram could only raise the values, so they stay.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -192,10 +192,10 @@ interface WholeSecret {
   readonly mustBeWholeWord: boolean;
 }
 
-/** Secrets of 6 or 7 characters are also found inside words. Shorter ones would match parts of ordinary words. */
-const minPartLength = 6;
+/** Secrets of 6 or 7 characters are also found inside longer words. A shorter secret would match ordinary words. */
+const minLengthInsideWord = 6;
 
-/** Returns the secrets that {@link findGrams} cannot find, such as secrets with fewer than eight characters. */
+/** Returns the secrets that {@link findGrams} cannot find: under eight characters, or made of harness texts. */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms
@@ -203,7 +203,7 @@ function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: Gram
     .map(({ name, text }) => ({
       name,
       text: text.toLowerCase(),
-      mustBeWholeWord: text.length < minPartLength || text.length >= minLeakLength,
+      mustBeWholeWord: text.length < minLengthInsideWord || text.length >= minLeakLength,
     }));
 }
 

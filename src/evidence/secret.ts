@@ -1,6 +1,6 @@
 interface UnescapedText {
   readonly text: string;
-  /** For each UTF-16 unit of `text`, its index in the original text. */
+  /** For each UTF-16 unit of `text`, the index of this unit, or of its escape, in the original text. */
   readonly places: Uint32Array;
 }
 

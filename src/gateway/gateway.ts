@@ -30,9 +30,9 @@ export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble
 /** An HTTP proxy between the tested client and the reference server. It records and changes exchanges. */
 export interface Gateway {
   readonly baseUrl: string;
-  /** Forgets all calls, and starts to record the client's requests. `choose` decides which responses to change. */
+  /** Begins a run of the client: forgets the calls of the last run. `choose` selects the responses to change. */
   readonly begin: (choose: ChooseTrouble) => void;
-  /** Waits until no request is open; closes connections after 2 s. Resolves to the calls since `begin`, by arrival. */
+  /** Waits for open requests; closes all connections after 2 s. Resolves to the calls since `begin`, by arrival. */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }

@@ -21,8 +21,8 @@ export interface RelayedRequest {
 export type Relay = ReturnType<typeof openRelay>;
 
 /**
- * Headers that the relay does not forward: those of one connection (RFC 9110, 7.6.1), `Host` and `Content-Length`,
- * which the next sender sets itself, and `Expect`, which undici refuses to send.
+ * Headers that the relay does not forward. Most concern only one connection (RFC 9110, 7.6.1). The next sender sets
+ * `Host` and `Content-Length` itself. undici refuses to send `Expect`.
  */
 const unforwardedHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
@@ -75,7 +75,7 @@ export function openRelay(origin: string) {
     response.end();
   };
 
-  /** Forwards a request to the server, but discards the response. The client gets no response. */
+  /** Forwards a request and discards the response: the server acts on the request, but the client gets no response. */
   const run = async (request: RelayedRequest, closed: AbortSignal): Promise<void> => {
     const { body } = await send(request, closed);
     await body.dump();
@@ -84,8 +84,8 @@ export function openRelay(origin: string) {
 }
 
 /**
- * Returns the response headers for the client, without those of `unforwardedHeaders`. Among these is `Content-Length`,
- * because the relay can change bodies. A response to HEAD keeps `Content-Length`.
+ * Returns a response's headers without `unforwardedHeaders`. `Content-Length` is left out because the relay can change
+ * the body. Only a response to HEAD keeps it, because it has no body.
  */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(

@@ -99,8 +99,8 @@ const smallPages: TroubleItem = {
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
 /**
- * Restricts `fits` to GET requests, because many clients retry only GET. Returns `fits` unchanged if fewer than `min`
- * different GET requests in `known`, the successful requests of the first run, match.
+ * Restricts `fits` to GET requests, because many clients retry only these. `known`: the successful requests of the
+ * first run. Returns `fits` unchanged if fewer than `min` different GET requests among them match.
  */
 function preferGet(
   known: readonly SentRequest[],
@@ -182,8 +182,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // A request that the client sends several times gets an item only if the item fits no request that is sent once.
-    // Otherwise, the client's normal repetition would look like a retry.
+    // If the client repeats a request anyway, the repetition looks like a retry. So a repeated request gets an item
+    // only if the item fits no request that the client sends once.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

@@ -1,4 +1,4 @@
-// Public exports of the package `agent-hosting-conformance`, including every type that their signatures use.
+// Public exports of the package `agent-hosting-conformance`: functions, and the main types of their signatures.
 
 export { judge, type Judged, type JudgeOptions, NothingToJudge, rejudge } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";

@@ -23,7 +23,7 @@ export interface LoadChoice {
 }
 
 export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"> {
-  /** Maximum number of requests. Scenarios that need more are skipped. Default: no limit. */
+  /** Maximum total number of requests. Scenarios that need more than are left are skipped. Default: no limit. */
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
   readonly folder?: string;

@@ -19,7 +19,7 @@ export interface VendorsOptions extends JudgeScope {
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** Name of the vendor whose differences from the others are listed. Default: all pairs; with over four, the first. */
+  /** Vendor to compare with all others. Default: every pair; with five vendors or more, only pairs with the first. */
   readonly from?: string;
   /** Load to send to each target in turn, after all runs have ended. Default: none. */
   readonly load?: LoadChoice;

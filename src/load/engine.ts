@@ -27,7 +27,7 @@ export interface EngineOptions {
 }
 
 export interface RoleRequest {
-  /** Extra fields of the request body for the role, e.g. a field that makes the agent fail. */
+  /** Extra fields of the request body that make the agent play its role, e.g. a field that makes it fail. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path below the base URL, with `{agent_id}` and `{endpoint}` to fill in; `null` for the documented path. */
   readonly path: string | null;
@@ -39,7 +39,7 @@ export interface LoadProgress {
   readonly sent: number;
   readonly admitted: number;
   readonly refused: number;
-  /** Requests whose response was neither 2xx nor 429, and requests without a response. */
+  /** Requests that got neither 2xx nor 429. Leaves out requests that the client cancelled before any response. */
   readonly failed: number;
 }
 

@@ -94,7 +94,7 @@ export interface Instrumentation {
 
 /** Clauses about usage. If a scenario tests one, the harness reads the usage report before and after the load. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses, in ms, before further reads of an outdated usage report. Only two: each read may count against the key. */
+/** Pauses, in ms, before further reads of an outdated usage report. Only two: each read may use up the key's limits. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** Time, in ms, to wait for duplicate deliveries after all expected deliveries have arrived. */
@@ -154,7 +154,7 @@ export async function runInstrumented(
   }
 }
 
-/** Finds a key that the server stopped accepting. Confirms this by a health request, to which no rate limit applies. */
+/** Finds a key that the server stopped accepting. A health request, which has no rate limit, must confirm it. */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,

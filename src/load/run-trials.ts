@@ -36,7 +36,7 @@ export interface TrialSetup {
 
 export interface LoadEnvironment {
   readonly skipReason: (trial: LoadTrial) => SkipReason | null;
-  /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
+  /** Real milliseconds to wait before a trial, so that the keys' limits per minute no longer count earlier requests. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
   /** The target to watch during the cooldown; `null` if each trial starts a server of its own. */
@@ -228,7 +228,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** For each need of a scenario, the text of the report that tells the user what to provide. */
+/** For each need of a scenario, the words by which a report says what the user must provide. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

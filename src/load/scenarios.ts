@@ -2,7 +2,7 @@ import { scenarios } from "../../scenarios/all.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import { customTier, publishedTierNames, publishedTiers, type TierName, tierNames } from "../spec/tiers.ts";
 
-// In src, import scenarios and their types from this module. Only files for k6 import from the folder `scenarios`.
+// In src, import scenarios from this module. Only tests and files for k6 import from the folder `scenarios`.
 
 export { scenarios } from "../../scenarios/all.ts";
 export { atSpeed, earlyRetrySeconds, lateRetrySeconds, requestCount } from "../../scenarios/scenario.ts";

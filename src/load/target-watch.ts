@@ -45,7 +45,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded during the outage, over a connection still open; `failedMs` if it did not. */
+  /** When the target last responded over a connection from before the outage; `failedMs` if it did not. */
   respondedMs: number;
   readonly isRefused: boolean;
 }

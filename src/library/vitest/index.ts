@@ -22,8 +22,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
   /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
   /**
-   * Known failures. The test of a listed check is skipped while all its failures are listed. The test fails once the
-   * check passes, until you remove the entry.
+   * Known failures. A test is skipped if this list has all failures of its check. If a listed check passes, its test
+   * fails until you remove the entry; an entry with `flaky: true` may stay.
    */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */

@@ -45,8 +45,8 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
 }
 
 /**
- * Returns the result of a check that has no finding. A check of a later requirement set (`upcoming`) is skipped.
- * `INV-3/in requests of 1.1` judges only requests that set 1.1 added. Without any, it passes if `INV-3` has a finding.
+ * Returns the result of a check without a finding. A check of a later requirement set (`upcoming`) is skipped. A check
+ * such as `INV-3/in requests of 1.1`, which judges only requests that set 1.1 added, passes if `INV-3` has a finding.
  */
 function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };

@@ -10,7 +10,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, testConnectionReuse, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** A message to the process that sends the load. It carries the API keys: other users can read a command line. */
+/** A message to the process that sends the load. It has the API keys: every user can read a process's arguments. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -34,7 +34,7 @@ export interface SendResult extends CollectedSamples {
   readonly byUndici: readonly string[];
 }
 
-/** All requests of a flow count as late if the flow starts more than this many milliseconds after its planned time. */
+/** A flow's planned requests count as late if the flow starts more than this many ms after its planned start. */
 const lateMs = 100;
 const progressEveryMs = 250;
 
@@ -97,7 +97,7 @@ async function autocannonFlows(
   return new Set(reuses && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
-/** Returns the numbers of requests. If the responses decide how many a flow sends, `planned` equals `sent`. */
+/** Counts requests. `planned` equals `sent` if a flow has no fixed number, e.g. if it sends for 10 seconds. */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
   const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);

@@ -28,7 +28,7 @@ interface ResponseHead {
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server ignores this request, as its last response on the connection had `Connection: close`. */
+  /** Whether the previous response on this connection had `Connection: close`: the server ignores this request. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -49,7 +49,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Each round opens new connections. Later rounds resend the requests that the server did not read.
+    // Each repetition opens new connections, and sends the requests that the server did not read.
     const unread = await sendOnce(flow, { ...request, ...size, client }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
@@ -73,13 +73,13 @@ async function sendOnce(
     grace = setTimeout(run.stop, graceMs);
   };
   signal.addEventListener("abort", stop, { once: true });
-  const over = flow.shape.kind === "closed" ? setTimeout(run.end, flow.shape.seconds * 1000) : undefined;
+  const endTimer = flow.shape.kind === "closed" ? setTimeout(run.end, flow.shape.seconds * 1000) : undefined;
   try {
     await run.done;
     return unread;
   } finally {
     signal.removeEventListener("abort", stop);
-    clearTimeout(over);
+    clearTimeout(endTimer);
     clearTimeout(grace);
   }
 }
@@ -117,7 +117,7 @@ function createListener(
   };
   return (client: CannonClient, connection: number, body: () => string): void => {
     client.on("request", () => {
-      // autocannon reconnects without reporting that the previous request failed, so this call records the failure.
+      // A request still underway on this connection has failed: autocannon reconnects without reporting the failure.
       fail(connection, false);
       underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
     });

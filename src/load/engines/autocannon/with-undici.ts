@@ -143,10 +143,10 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
 
 /** Maximum number of requests to send until one is refused. A server without limits would never refuse one. */
 const maxUntilRefused = 20_000;
-/** Extra milliseconds before the late retry: on a fast clock, the second that `lateRetrySeconds` adds is very short. */
+/** Milliseconds to add to the late retry. At speed 25, the extra second of `lateRetrySeconds` lasts only 40 ms. */
 const marginMs = 100;
 
-/** Sends requests until one is refused, and retries after `retry_after`. Some rounds also retry earlier on purpose. */
+/** Sends requests until one is refused, and retries after `retry_after`. Every second round also retries before it. */
 async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
   const refusal = await sendUntilRefused(send, signal);
   const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;
@@ -164,7 +164,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // Stops at an error other than 429, because a server that is down or broken never responds 429.
+    // Stops at an error other than 429: a server that is down or broken would never refuse a request by 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

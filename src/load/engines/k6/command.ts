@@ -103,7 +103,7 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** Returns this process's environment, without the variables of the harness, k6, its script and proxies. */
+/** Returns this process's environment without variables that could change the load, e.g. `K6_VUS` and `HTTP_PROXY`. */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
@@ -125,7 +125,7 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 export function segmentsOf(count: number) {
   const points = Array.from({ length: count + 1 }, (_, at) => segmentBound(at, count));
   return {
-    /** Parts of the load, such as `0:1/2` (the first half). Each k6 process sends one part. */
+    /** Segments of the load, such as `0:1/2` (the first half). Each k6 process sends one segment. */
     parts: points.slice(1).map((end, at) => `${points[at]}:${end}`),
     /** The bounds of all segments, e.g. `0,1/2,1` for two. Value of k6's `--execution-segment-sequence`. */
     sequence: points.join(","),
@@ -135,7 +135,7 @@ export function segmentsOf(count: number) {
 const segmentBound = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
 
 interface CaBundle {
-  /** Path of a file with CA certificates; `null` if the user adds none to those of the machine. */
+  /** Path of a file with all CA certificates for k6; `null` if the user's network settings name none. */
   readonly file: string | null;
   readonly remove: () => void;
 }

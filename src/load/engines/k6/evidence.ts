@@ -111,7 +111,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // k6 does not report how many requests this process should send. Counts a dropped iteration as one request.
+    // k6 does not report how many requests it should send. So `planned` counts each dropped iteration as one request.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

@@ -10,7 +10,7 @@ const count = z.int().nonnegative();
 /** One request and its response. Rounding may make `sentMs` too early, and `headMs` and `endMs` too late. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  /** When a constant-rate flow planned to send the request; `null` in other flows. */
+  /** When the flow's constant rate required the request, in Unix ms; `null` in flows without a constant rate. */
   dueMs: z.number().nullable(),
   /** Latency that k6 measured, from the first byte sent to the first byte received. */
   latencyMs: z.number(),

@@ -24,13 +24,13 @@ const KEPT_LOG_LINES = 30;
 /** Time, in ms, that k6 gets to write its last line after a stop. After that, k6 is killed. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts k6 and passes its output to `onLine`. Lines for which `onLine` returns `false` go to the log. */
+/** Starts k6 and passes each line of its stderr to `onLine`. If `onLine` returns `false`, the line goes to the log. */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Detached, so that Ctrl-C does not reach k6. A second SIGINT would end k6 before it writes its last line.
+  // Detached, so that Ctrl-C does not reach k6, only the SIGINT of `stop`. A second SIGINT would end k6 at once.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);

@@ -21,7 +21,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** Start-up time per k6 process, in ms. For example, two processes begin to send together after twice this time. */
+/** Time to allow for the start of each k6 process, in ms. Two processes begin to send together after 3 s. */
 const START_MS = 1500;
 
 export const runK6: Engine = async (scenario, options) => {
@@ -86,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets `planned` to the sum of the flows' planned requests. For a flow without a fixed number, adds the sent ones. */
+/** Sets `planned` to the planned requests of all flows. Counts the sent requests of a flow without a fixed number. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

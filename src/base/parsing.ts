@@ -108,8 +108,8 @@ export type Parsed<T> =
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * Parses JSON, with or without a byte order mark. A problem has no subject, such as "is not JSON": the caller puts the
- * name of the file before it.
+ * Parses JSON, with or without a byte order mark. A problem is the end of a sentence, such as `is not JSON`: the caller
+ * puts the name of the file before it.
  */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 

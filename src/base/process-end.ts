@@ -10,8 +10,8 @@ export const exitCodes = {
   broken: 1,
   usage: 2,
   /**
-   * No check was exercised, or a clause that `--only` names by its id was not. Also used if the target could not be
-   * reached, or the run could not finish.
+   * No check was exercised, or `--only` names a must or should clause that was not exercised. Also used if the target
+   * could not be reached, or the run could not finish.
    */
   nothingExercised: 3,
   /** The harness itself failed, or an output could not be written. */

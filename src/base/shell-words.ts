@@ -34,8 +34,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a shell variable for use inside double quotes. Adds braces if the text in `after` would extend the variable's
- * name: `${KEY}_2`.
+ * Formats a shell variable for use inside double quotes. Adds braces if the shell would read the start of `after` as
+ * part of the variable: `${KEY}_2`, or in zsh `${KEY}[1]`.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
@@ -43,7 +43,7 @@ const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: stri
 const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const allToEscape = new RegExp(needsEscapes.source, "gu");
 
-/** Returns a text as escaped bytes, because escaped code points (`\u`) depend on the shell's locale. */
+/** Escapes each UTF-8 byte of a text, e.g. `\xc2\xad`. A code point (`\u00ad`) would depend on the shell's locale. */
 const bytesOf = (text: string): string => {
   if (text === "\n") return String.raw`\n`;
   return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");

@@ -2,19 +2,17 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// This file starts modules in threads and processes. The single executable contains all modules in one asset,
-// `codeAsset`.
-
+/** Asset of the single executable that contains the code of all modules. */
 export const codeAsset = "code.cjs";
 
-/** Starts the module `name` in a new thread. Its file is in the folder of the caller, whose URL is `callerUrl`. */
+/** Starts the module `name` in a new thread. The module's file is in the same folder as the caller's, `callerUrl`. */
 export const startWorker = (callerUrl: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
-    ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
+    ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [modulePrefix + name] })
     : new Worker(moduleNextTo(callerUrl, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /** Options for Node. Use only options that are allowed in NODE_OPTIONS. */
+  /** Options for Node. The single executable can use only options that are allowed in NODE_OPTIONS. */
   readonly execArgv: string[];
 }
 
@@ -23,20 +21,20 @@ export function startProcess(callerUrl: string, name: string, options: ProcessOp
   // The single executable passes all arguments to the harness. So Node gets its options through NODE_OPTIONS.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
-  return fork(partMark + name, [], { ...options, execArgv: [], env });
+  return fork(modulePrefix + name, [], { ...options, execArgv: [], env });
 }
 
 export const sendToParent = (message: Serializable): void =>
   // The empty callback ignores the error of a failed send. Without it, the error would be uncaught.
   void process.send?.(message, undefined, undefined, () => {});
 
-const partMark = "part of the conformance executable: ";
+const modulePrefix = "part of the conformance executable: ";
 
 /** Returns the name of the module that this thread or process has to run; `null` if a user started the process. */
 export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;
-  return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
+  return isStartedByUs && argument.startsWith(modulePrefix) ? argument.slice(modulePrefix.length) : null;
 }
 
 /** Returns the URL of a module in the caller's folder. Its extension is `.ts` in the sources, `.js` in the build. */

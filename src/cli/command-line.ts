@@ -28,7 +28,7 @@ export async function runCommandLine(): Promise<void> {
   forgetUnwrittenOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // Loads a command if any argument equals its name, e.g. `run` in `conformance help run`.
+  // Loads each command whose name is among the arguments, because `conformance help run` also needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
     // Shell completion needs the flags of every command.

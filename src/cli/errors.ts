@@ -19,7 +19,7 @@ export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
-/** Removes the registered secrets from a text, also encoded ones, and parts of them with eight or more characters. */
+/** Replaces registered secrets in a text, plain or encoded, and any eight consecutive characters of a secret. */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
 const maxStackLines = 20;

@@ -13,9 +13,9 @@ const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 async function start(): Promise<void> {
-  const part = moduleToRun();
-  if (part !== null) {
-    await modulesByName[part]?.();
+  const name = moduleToRun();
+  if (name !== null) {
+    await modulesByName[name]?.();
     return;
   }
   collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);

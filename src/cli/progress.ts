@@ -55,7 +55,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
     const untilMs = now() + ms;
-    // If several probes wait for the same rate-limit window, prints one line for all of them.
+    // Several probes can wait for the same rate-limit window. Prints a line only for a new reason or a later end.
     if (announced.why === why && untilMs - announced.untilMs <= shortWaitMs) return;
     announced = { why, untilMs };
     stream.write(`waiting ${seconds(ms)}: ${sanitizeLine(why, 160)}\n`);

@@ -9,8 +9,8 @@ export interface CacheEnvironment {
 }
 
 /**
- * Returns the folder for Node's compile cache, below the user's own cache folder; `null` if the user has no home
- * folder. Returns `undefined` if the variable NODE_COMPILE_CACHE already sets a folder, which Node then uses.
+ * Returns the folder for Node's compile cache, below the user's cache folder; `null` if the user has none. Returns
+ * `undefined` if NODE_COMPILE_CACHE is set: Node then uses the folder that this variable names.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -45,5 +45,5 @@ export function collectGarbageOften([command, ...args]: readonly string[], baseU
   setFlagsFromString("--optimize-for-size");
 }
 
-/** Stops the growth of V8's heap for new objects, by default to 32 MB, which speeds up neither runs nor loads. */
+/** Keeps V8's heap for new objects small. By default, it grows to 32 MB, which makes runs and loads no faster. */
 export const limitYoungGeneration = (): void => setFlagsFromString("--semi-space-growth-factor=1");

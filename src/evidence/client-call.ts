@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Exchange, SentRequest } from "./exchange.ts";
 
 /**
- * A request of a client under test, and its response. Times are milliseconds since the start of the run, except
- * `receivedUnixMs`.
+ * A request of a client under test, and its response. Times, except `receivedUnixMs`, are milliseconds since the start
+ * of the whole test, which can run the client's command several times.
  */
 export interface ClientCall {
   /**

@@ -92,8 +92,8 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
 }
 
 /**
- * Wraps an undici connector, and reports the result of each connection attempt. Adds `bytesRead` to socket errors: if
- * no response has begun, bytes that were read earlier show that the connection was reused.
+ * Wraps an undici connector, and reports the result of each connection attempt. Adds `bytesRead` to socket errors. If a
+ * request fails without a response, a value above 0 shows that its connection served earlier requests.
  */
 const reportConnectResult =
   (connect: buildConnector.connector, onResult: OnConnectResult): buildConnector.connector =>
@@ -108,7 +108,7 @@ const reportConnectResult =
       callback(...connected);
     });
 
-/** Avoids thousands of stack traces: undici creates an error for each header after those that fit `maxHeaderSize`. */
+/** Turns off stack traces if headers exceed `maxHeaderSize`: undici creates an error for each header beyond it. */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {

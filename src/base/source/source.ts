@@ -2,7 +2,7 @@ import { sanitizeLine } from "../sanitize.ts";
 import { endOfString } from "../parsing.ts";
 import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseDocument, type YAMLMap } from "yaml";
 
-/** Maximum number of values in a YAML file. A short file with aliases can stand for billions of values. */
+/** Maximum number of values in a YAML file. An alias repeats values, so a short file can contain billions of them. */
 const maxValues = 100_000;
 
 /**
@@ -41,7 +41,7 @@ class YamlReader {
     return { value: isScalar(node) ? plainValue(node) : null, places: { offset, members: new Map() } };
   }
 
-  /** Reads the value that an alias stands for. Every part of this value gets the offset of the alias. */
+  /** Reads the value that an alias repeats. The value and everything in it get the offset of the alias. */
   #readAlias(node: ParsedNode, offset: number, depth: number): SourceValue {
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
     if (target === undefined) throw new SourceError("is not YAML: an alias without its anchor", offset);
@@ -180,8 +180,8 @@ class JsonReader {
   }
 }
 
-/** The position of a parsed value, or of its name in an object. `members` has the positions of its fields or items. */
 interface PlaceNode {
+  /** Position of the value in the text. For a field of an object, the position of the field's name. */
   readonly offset: number;
   readonly members: ReadonlyMap<string, PlaceNode>;
 }
@@ -227,7 +227,7 @@ export type ValuePath = readonly PropertyKey[];
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** Returns the place of a value, or of its name in an object; for a missing one, that of the nearest known parent. */
+  /** Returns the place of a value; for a field, that of its name; for a missing value, that of its nearest parent. */
   readonly placeOf: (path: ValuePath) => Place;
 }
 

@@ -16,7 +16,7 @@ export function rankSumPValue(one: readonly number[], other: readonly number[]):
 }
 
 interface Ranks {
-  /** Twice the rank of each value: equal values share a mean rank, and doubling makes it a whole number. */
+  /** Twice the rank of each value. Equal values get the mean of their ranks, such as 2.5; doubled, it is whole. */
   readonly ranks: readonly number[];
   /** Sum of n³ − n over all groups of n equal values, for the variance of the rank sum. */
   readonly ties: number;

@@ -4,7 +4,7 @@ import { seededRandom } from "../numbers.ts";
 /** A lasting jump in a series of numbers. `at` is the index of the first value after the jump. */
 interface ChangePoint {
   readonly at: number;
-  /** Probability that the same values, in random order, have a jump at least as clear. */
+  /** Probability that the same values in random order would show a jump as clear as this one, or clearer. */
   readonly pValue: number;
 }
 
@@ -22,7 +22,7 @@ export function clearestChangeIndex(values: readonly number[], minSegment: numbe
     : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, clearest.at);
 }
 
-/** Maximum number of values by which {@link bestSplit} moves a jump. */
+/** Ranks can place a jump a few values too early or too late. {@link bestSplit} moves it by at most this many. */
 const maxRefinement = 4;
 
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
@@ -132,7 +132,7 @@ function shuffle(values: number[], random: () => number): void {
 }
 
 export interface Trend {
-  /** Theil-Sen slope: the median slope of all pairs of values. Unit: change from one value to the next. */
+  /** Theil-Sen estimate of the change from one value to the next: the median of the slopes of all pairs of values. */
   readonly slope: number;
   /** One-sided p-value of the Mann-Kendall test. A small value shows that the series rises. */
   readonly pValue: number;

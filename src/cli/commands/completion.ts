@@ -179,7 +179,7 @@ interface CommandWords {
   readonly argument: ValueKind;
 }
 
-/** Word lists for values of flags. For other flags, the shell offers files. `selftest --only` overrides `--only`. */
+/** Words that the shell offers as values of a flag. A row such as `selftest --only` is for this command alone. */
 const listsOfFlags: Readonly<Record<string, ValueKind>> = {
   "--only": "clauses",
   "--skip": "clauses",

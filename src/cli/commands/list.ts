@@ -59,7 +59,7 @@ async function rowsOf(wantedLevel: Level | null, wantedParty: Party | null, set:
     );
 }
 
-/** Width of all columns except `says`, including the gaps between columns. */
+/** Width reserved for all columns except `says`, and for the gaps between columns. */
 const otherColumnsWidth = 51;
 
 function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {

@@ -139,7 +139,7 @@ function banner(reference: Reference, { patches, hosted, control, targetFile }: 
   return [
     `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
     "",
-    // The interface document says `ready` for an agent that has started locally.
+    // In the interface document, a local server prints the status `ready` when it has started.
     "status    ready",
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,

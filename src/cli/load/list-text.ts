@@ -13,8 +13,8 @@ interface ListedScenario {
   readonly engines: readonly string[];
   readonly needs: readonly string[];
   /**
-   * Duration on the tier that takes longest, in seconds. `real`: with a clock of normal speed. `embedded`: on the
-   * embedded server, which may speed up its clock.
+   * Duration of the scenario on its slowest tier. `embedded`: on the embedded server, whose clock may run faster than
+   * real time. `real`: on a server whose clock does not.
    */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }

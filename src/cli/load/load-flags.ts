@@ -60,8 +60,8 @@ export function readEngine(text: string | undefined): EngineName | null {
 }
 
 /**
- * Returns the flags that describe the target. With a target file or the embedded server, leaves out `--tier`, which
- * then only selects the tier to load.
+ * Returns the flags that describe the target. `--tier` is one of them only with a base URL. With a target file
+ * or the embedded server, `--tier` only selects the tier to load.
  */
 export function targetFlagsOf(flags: LoadFlags): TargetFlags {
   const { tier: _, ...others } = flags;

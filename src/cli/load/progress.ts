@@ -34,7 +34,7 @@ function createRateMeter(): (progress: LoadProgress) => number {
 function progressText(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
-  // The most important part comes first, because `redrawLine` cuts off what a narrow terminal cannot show.
+  // The remaining time comes first: on a narrow terminal, `redrawLine` cuts off the end of the line.
   return [
     leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${formatCount(sent, "request")} (${perSecond}/s)`,

@@ -32,7 +32,7 @@ interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** Default for commands that repeat a load whose target is unknown, e.g. the load of a saved report. */
+/** Used if the target of a load is unknown, as for a saved report. Printed k6 commands then have `$BASE_URL`. */
 const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
 /** Returns shell commands that repeat a trial of a load. API keys appear only as shell variables. */

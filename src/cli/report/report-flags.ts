@@ -94,9 +94,7 @@ function readBaseline(path: string): Baseline {
   throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }
 
-/**
- * Reads how to sign a statement; `null`: unsigned. Removes the key from the environment, which child processes inherit.
- */
+/** Reads how to sign a statement; `null` for no signature. Removes the key from the environment of child processes. */
 function readSigning(
   { statement, statementHtml, signKey, subject = [], validDays }: FormatFlags,
   environment: NodeJS.ProcessEnv,

@@ -86,8 +86,8 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
 }
 
 /**
- * Runs the suites against a server with each fault or variant. The clauses in its `breaks` must turn red, those in
- * `mayAlsoBreak` may, and all others must not. Red is a failure, a warning or a note.
+ * Runs the suites against a server with each fault or variant. A clause is red if one of its
+ * checks fails, warns or adds a note. Clauses in `breaks` must be red, those in `mayAlsoBreak` may be, and no others.
  */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestFlags): Promise<SelftestResult> {
   const patches = matching(
@@ -180,7 +180,10 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
 }
 
-/** Mutates the evidence of correct runs. Checks must detect illegal mutations and accept legal ones. */
+/**
+ * Mutates the evidence of correct runs. Checks must detect illegal mutations and accept legal ones. docs/trust.md lists
+ * the exceptions, each with its reason.
+ */
 async function testMutants({ verbose = false, sample: given, seed }: SelftestFlags): Promise<SelftestResult> {
   const sample = given ?? null;
   const startedMs = performance.now();
@@ -219,8 +222,8 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
 ];
 
 /**
- * Runs the suites through a proxy that changes some messages of the reference server. Checks must fail on illegal
- * changes and pass on legal changes.
+ * Runs the suites through a proxy that changes some messages of the reference server. Checks must pass on legal
+ * changes. An illegal change that no check notices is listed, and does not fail the selftest.
  */
 async function testWire({
   json = false,
@@ -251,7 +254,7 @@ async function testWire({
   };
 }
 
-/** Maximum number of failed checks that the output shows for one server, without `--verbose` and `--mutant`. */
+/** Maximum number of lines shown about failed checks or errors of a mutant, without `--verbose` and `--mutant`. */
 const maxReported = 3;
 
 function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {

@@ -119,9 +119,10 @@ const endlessAttempts = 20;
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
   const groups = equalRequestsIn(evidence).filter((group) => hasFailure("5xx")(group) && group.repeats > 0);
   if (groups.length === 0) return unproven("the client retried no 5xx response");
-  const endless = groups.find(
-    (group) => failedCallsOf(group).filter(({ failure }) => failure.kind === "5xx").length >= endlessAttempts,
-  );
+  // Several planned sends of one request can all get a 5xx. Only the calls beyond these are retries.
+  const attemptsOf = (group: EqualRequests): number =>
+    failedCallsOf(group).filter(({ failure }) => failure.kind === "5xx").length - (group.planned - 1);
+  const endless = groups.find((group) => attemptsOf(group) >= endlessAttempts);
   if (endless === undefined) return holds();
   return breach(
     `a request is given up, or slowed down, before ${endlessAttempts} attempts in 20 s`,

@@ -136,4 +136,10 @@ describe("a retry of a 5xx", () => {
     const steps = Array.from({ length: attempts }, (_, at) => failed(at * 100));
     expect(judged("CLI-15", once, [...steps, { query: "a", atMs: 5000 }])).toBe(kind);
   });
+
+  it("is not counted where the client planned to send the request as often", () => {
+    const planned = Array.from({ length: 19 }, (_, at): Step => ({ query: "a", atMs: at * 100 }));
+    const troubled = Array.from({ length: 20 }, (_, at) => failed(at * 100));
+    expect(judged("CLI-15", planned, troubled)).toBe("holds");
+  });
 });

@@ -17,7 +17,7 @@ export interface TrialChoice {
   readonly tiers: readonly TierName[];
   /** `first`: the first installed engine of the scenario. `in turns`: the engine changes from trial to trial. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Installed engines. If none supports a scenario, `chooseTrials` keeps its trials, and the run skips them. */
+  /** Installed engines. If none supports a scenario, `chooseTrials` still returns its trials. The run skips them. */
   readonly engines: readonly EngineName[];
   /** Whether the server can apply the limits that a scenario demands. The embedded server can. */
   readonly usesScenarioLimits: boolean;
@@ -48,7 +48,7 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 
 export interface Estimate {
   readonly trial: LoadTrial;
-  /** Estimated number of requests: the harness's own, and those of flows with a fixed number. */
+  /** Estimated number of requests: the harness's own, and those of all flows that are not in `openEnded`. */
   readonly requests: number;
   /** Descriptions of flows that send an unknown number of requests, e.g. `as many as 5 connections can in 60 s`. */
   readonly openEnded: readonly string[];

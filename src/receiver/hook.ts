@@ -177,9 +177,9 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only both ends of a `cut` body are stored. An eighth of its length counts if that is more, for the cost of reading.
+  // Only the two ends of a `cut` body are stored. But an eighth of its length counts, because reading it all costs too.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
-  // Parsing and writing a large body takes more memory than its size.
+  // A large body counts twice, because parsing and writing it takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
 }
 

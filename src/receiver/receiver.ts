@@ -160,8 +160,8 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 const generateToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Bounds for the first deliveries of each hook. The receiver stores these even if other hooks have used up its
- * {@link StorageBounds}. `stored`: deliveries per hook. `bytes`: total size of all stored deliveries.
+ * `stored`: how many deliveries of each hook the receiver stores even if other hooks have used up its
+ * {@link StorageBounds}. `bytes`: total size of all stored deliveries at which this exception ends.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum storage that one delivery needs, in bytes. If less is left, the receiver only counts deliveries. */

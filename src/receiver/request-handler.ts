@@ -121,7 +121,7 @@ export interface ReceiverClock {
 
 export interface IgnoredCounts {
   unknown: number;
-  /** GET, HEAD and OPTIONS requests, which may test an address. With `takesReads`, a GET is a delivery instead. */
+  /** GET, HEAD and OPTIONS requests: a target may test an address with them. With `takesReads`, a GET is a delivery. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP or arrive too slowly, and connections that fail, e.g. by a reset. */
   malformed: number;

@@ -186,9 +186,7 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/**
- * Delay of a rejection for each rejected connection that is still open. The delay slows down a flood of connections.
- */
+/** A refusal waits 2 ms per open rejected connection, e.g. 200 ms for 100. This slows down a flood of connections. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 

@@ -1,6 +1,6 @@
 import { isObject } from "../base/json.ts";
 
-// Functions that edit JSON fields by paths such as `a.b`; `renameField` by names. Only `setField` adds an absent field.
+// `editField`, `setField` and `removeField` take a path such as `a.b`. Only `setField` adds a field that is missing.
 
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};

@@ -117,8 +117,8 @@ export const overrideByCount =
   };
 
 /**
- * Creates an override whose functions can call `last()` for the arguments of the latest call of the behaviour function
- * `decision`.
+ * Creates an override whose functions can call `last()`. It returns the arguments of the latest call of the behaviour
+ * function `decision`.
  */
 export const withLast =
   <D extends keyof Behaviour>(decision: D, change: (last: () => Arguments<D> | undefined) => Override): Override =>
@@ -133,7 +133,7 @@ export const withLast =
     return { ...changes, [decision]: remember };
   };
 
-/** Creates an override whose functions can call `path()` for the path and query of the latest request. */
+/** Creates an override whose functions can call `path()`, which returns the path and query of the latest request. */
 export const withPath = (change: (path: () => string) => Override): Override =>
   withLast("servedPath", (last) => change(() => last()?.[0] ?? ""));
 
@@ -193,7 +193,7 @@ export function withoutRateHeaders(
   );
 }
 
-/** Replaces the limiters of each tier by the limiters that `create` makes from the tier's hour and minute. */
+/** Gives each key the limiters that `create` makes from its tier's windows (hour and minute) and limits. */
 export const withLimiters =
   (create: (sizes: ReturnType<typeof windowsOf>, limits: TierLimits) => readonly Limiter[]): Override =>
   () => ({ limiters: (limits) => create(windowsOf(limits), limits) });
@@ -205,24 +205,18 @@ export const reportOnly = (name: WindowName): Override =>
 export const editFormB = (edit: (body: unknown, input: ErrorBodyInput) => unknown): Override =>
   overrideJson("errorBody")((_, input) => edit(formB(input), input));
 
-/** Makes the server permit what a key with these traits may do. Applies only to the requests that `matches` selects. */
+/** Makes the server check permissions as if the key had these traits, if `matches` returns `true` for the request. */
 export const withKeyTraitsIf =
   (traits: Partial<KeyTraits>, matches: (request: AccessRequest, key: ReferenceKey) => boolean): Override =>
   (base) => ({
     permits: (key, request) => base.permits(matches(request, key) ? { ...key, ...traits } : key, request),
   });
 
-/**
- * Makes the server permit what a key with these traits may do. Applies to these endpoints; to all endpoints if none is
- * given.
- */
+/** Makes these endpoints check permissions as if the key had these traits. Without `endpoints`, all endpoints do. */
 export const withKeyTraits = (traits: Partial<KeyTraits>, ...endpoints: readonly Endpoint[]): Override =>
   withKeyTraitsIf(traits, ({ endpoint }) => endpoints.length === 0 || endpoints.includes(endpoint));
 
-/**
- * Makes the server accept a request with the key that `choose` returns. If `choose` returns `undefined`, nothing
- * changes.
- */
+/** Makes the server treat a request as one with the key that `choose` returns. For `undefined`, nothing changes. */
 export const acceptAsKey = (
   choose: (credentials: Credentials, ring: KeyRing, endpoint: Endpoint) => ReferenceKey | undefined,
 ): Override =>

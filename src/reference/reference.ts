@@ -44,7 +44,7 @@ export interface ReferenceOptions {
   readonly tiers?: TierTable;
   /** With `none`, requests need no key. All requests without a valid key then share one account. */
   readonly auth?: "keys" | "none";
-  /** Token that callers of the control endpoints must send. Default: none, which turns `/test-control` off. */
+  /** Token for the control endpoints. Default: none. Then `/control` needs no token, and `/test-control` is off. */
   readonly controlToken?: string | null;
   /** Host names under which `/test-control` works, in addition to loopback names. Default: none. */
   readonly controlHosts?: readonly string[];
@@ -65,8 +65,8 @@ export interface ReferenceOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Paths of the endpoints for which the document (Endpoints 10 to 12) shows no path. */
-const undocumentedPaths = {
+/** Paths that this server chooses, because the document (Endpoints 10 to 12) shows none for these endpoints. */
+const chosenPaths = {
   batch: "/agents/{agent_id}/batch",
   operation: "/agents/{agent_id}/operations",
   /** Path that executes an agent. It is relative to the server's origin; the other paths are relative to `/v1`. */
@@ -86,7 +86,7 @@ export interface Reference {
   readonly startedMs: number;
   readonly auth: "keys" | "none";
   readonly hasVirtualClock: boolean;
-  readonly paths: typeof undocumentedPaths;
+  readonly paths: typeof chosenPaths;
   hasAgent(id: string): boolean;
   /** Returns why the server does not deliver to a URL; `null` if it does. Does not resolve host names. */
   addressRefusal(url: string): string | null;
@@ -153,7 +153,7 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
     startedMs: state.startedMs,
     hasVirtualClock: isVirtualClock(clock),
     auth,
-    paths: undocumentedPaths,
+    paths: chosenPaths,
     hasAgent: (id) => state.agents.has(id),
     addressRefusal: (url) => deliveries.addressRefusal(url),
     hostAgent: (file, id, reason) => hostAgentFile(state, file, id, reason),

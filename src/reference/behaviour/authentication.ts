@@ -54,7 +54,7 @@ export function isSameSecret(one: string, other: string): boolean {
  */
 export const standardAuthentication = {
   requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isUndocumented(endpoint),
-  /** Returns the text of a new key. Faults and variants change the usual `text`, such as `ah_fresh_free_000001`. */
+  /** Returns the text of a key. Faults and variants change the usual `text`, such as `ah_fresh_free_000001`. */
   keyText: (text: string): string => text,
   /**
    * Returns `Bearer KEY` if the key is outside the `Authorization` header, e.g. in a cookie. Only faults do this; the
@@ -80,9 +80,9 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** Returns the name of the account against which a request counts. By default, the name is the text of the key. */
+  /** Returns the name of the account whose limits a request uses up. By default, the name is the text of the key. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns the valid key against which a request with an invalid key also counts. By default none: `null`. */
+  /** Returns the valid key whose limits a request with an invalid key also uses up. Standard: `null`, no key. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>

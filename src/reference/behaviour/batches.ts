@@ -10,7 +10,7 @@ export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
 
-/** A batch, or a single entry, that the server processes after its response. Times are Unix milliseconds. */
+/** A batch, or an operation with one query. The server responds before it runs. Times are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
   readonly owner: string;

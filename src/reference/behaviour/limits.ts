@@ -32,19 +32,19 @@ export const standardLimits = {
   requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isUndocumented(endpoint) ? 0 : 1,
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a request still counts against the limits once the status of its response is known. */
+  /** Whether a request with this response counts against the limits. If not, the server uncounts the request. */
   remainsCounted: (_head: ResponseHead): boolean => true,
-  /** Returns the number of requests to subtract from the count if `remainsCounted` returns `false`. */
+  /** Returns how many requests the server uncounts if `remainsCounted` returns `false`. */
   refundedRequests: (): number => 1,
   isInUsage: (_head: ResponseHead): boolean => true,
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: ResponseHead): boolean => event !== "head",
-  /** Returns the delay from the event until the concurrency slot is free, in ms of the server's clock. */
+  /** Returns the delay from a response event, e.g. `end`, until the slot is free, in ms of the server's clock. */
   releaseDelayMs: (_event: ResponseEvent, _head: ResponseHead): number => 0,
   /** Chooses the window that the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the headers of a 429 for the request rate report. `exhausted` refused the request. */
+  /** Chooses the window in the headers of a 429 for the request rate. `exhausted` is the window that refused. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /** Whether rate-limit headers show the state when the response is sent, not when the request arrived. */

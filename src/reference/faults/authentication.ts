@@ -44,7 +44,7 @@ export const differsAtMostInLastCharacter = (text: string, key: string): boolean
 
 /**
  * Makes an endpoint accept a key that is invalid for one cause, e.g. `expired-key`, if the previous request had the
- * same path and a valid key. A faulty cache does this.
+ * same path and a valid key. This imitates a faulty cache.
  */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {

@@ -42,8 +42,8 @@ function refusalRestartedLimiter(size: WindowSize): Limiter {
 const undoTurns = 8;
 
 /**
- * Creates a limiter whose status has a negative `remaining` while several requests are refused at once. It acts like a
- * server that counts each request before it decides, and uncounts a refused request a few event-loop turns later.
+ * Creates a limiter that reports a negative `remaining` if it refuses several requests at once, e.g. -2 for three. It
+ * imitates a server that counts each request on arrival, and uncounts a refused one a few event-loop turns later.
  */
 function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
@@ -57,7 +57,7 @@ function countFirstLimiter(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // Subtracts 1, because `excess` includes the current request.
+      // `excess` includes the current request. Without it, a single refusal reports 0, which is correct.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -67,9 +67,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/**
- * Faults that only many requests or concurrent requests reveal. A run of the suites sends enough requests to find them.
- */
+/** Faults that show only under many or concurrent requests. A run of the suites sends enough of them. */
 const manyRequestFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",

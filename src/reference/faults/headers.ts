@@ -31,8 +31,8 @@ function editRateHeader(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * Creates a limiter that admits and refuses correctly. But its status, which the headers report, counts all requests
- * within two event-loop turns as one request.
+ * Creates a limiter that admits and refuses correctly, but reports too few used requests. For its status, requests that
+ * arrive within two event-loop turns count as one.
  */
 function underreportingLimiter(size: WindowSize): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

@@ -15,7 +15,7 @@ import {
 
 const healthBody = overrideJson("healthBody");
 const requestCost = overrideResult("requestCost");
-/** Health requests per minute that `health-20-a-minute` allows a key of a small tier. The document sets no limit. */
+/** Health requests per minute under the fault `health-20-a-minute`, in tiers with at most 20 requests per minute. */
 const healthLimit = 20;
 
 const healthEndpointFaults = faults("Endpoints / 3. Health check", {

@@ -132,8 +132,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // This fault usually also breaks INV-4: the unit is seconds. If the test clock advances far during the request, the
-  // large value fits the duration, and INV-4 accepts it.
+  // Read as seconds, the value is usually longer than the request took, which also breaks INV-4. If the test clock
+  // advances far during the request, the value fits.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

@@ -27,8 +27,8 @@ const completedStage = (elapsedMs: number): ExecutionStage => ({
 });
 
 /**
- * Duration in the `done` event of a stream: 2.7 ms, in seconds. The webhook event reports 2.7, which is also a
- * plausible number of seconds.
+ * Seconds in the `done` event of a short stream: 2.7 ms. The faulty webhook event says 2.7, which is also a plausible
+ * number of seconds.
  */
 const reportedSeconds = 0.0027;
 

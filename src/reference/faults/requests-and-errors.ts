@@ -35,8 +35,8 @@ const serviceFaults = faults("What the service does", {
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
     }),
-    // The server counts a GET of `/v2/usage`, but the harness does not. Therefore a usage alert (ALR-3) can come one
-    // request too early.
+    // The server counts a GET of `/v2/usage`, but the harness does not. To the harness, a usage alert (ALR-3) can then
+    // seem to come one request too early.
     ["ALR-3"],
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({

@@ -29,7 +29,7 @@ const textOf = (body: unknown, name: string): string => {
 
 const isInvalidUtf8 = (text: string): boolean => text.includes("\uFFFD");
 
-/** Splits a text into pieces of 48 bytes of UTF-8, even within a character. */
+/** Splits a text into pieces of 48 bytes of UTF-8. A split within a character makes the character invalid. */
 const bytePieces = (text: string): string[] => {
   const bytes = Buffer.from(text, "utf8");
   const count = Math.ceil(bytes.length / 48);

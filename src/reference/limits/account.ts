@@ -56,7 +56,7 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
-/** Creates an account. One with two limiters stores no array, to save memory: a server may have a million accounts. */
+/** Creates an account. `TwoLimiterAccount` has no array, which saves memory: a server may have a million accounts. */
 export function createAccount(
   limiters: readonly Limiter[],
   limits: AccountLimits,

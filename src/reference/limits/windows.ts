@@ -175,24 +175,24 @@ export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
-  let before = 0;
+  let previousUsed = 0;
   const startWindow = (nowMs: number) => {
     const began = Math.floor(nowMs / windowMs) * windowMs;
     if (began === beganMs) return;
-    before = began - beganMs === windowMs ? used : 0;
+    previousUsed = began - beganMs === windowMs ? used : 0;
     used = 0;
     beganMs = began;
   };
   const left = (nowMs: number) => {
     startWindow(nowMs);
-    return limit - used - before * (1 - (nowMs - beganMs) / windowMs) + 1e-9;
+    return limit - used - previousUsed * (1 - (nowMs - beganMs) / windowMs) + 1e-9;
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // As time passes, the previous window's count (`before`) weighs less, and a request fits. If the current count
-    // (`used`) alone reaches the limit, a request fits only into the next window.
+    // The previous window's count weighs less as time passes, which makes room. If `used` alone reaches the limit, room
+    // comes only in the next window, in which `used` is the previous count.
     return used <= limit - 1
-      ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
+      ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / previousUsed))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
   };
   return {

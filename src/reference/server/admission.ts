@@ -28,7 +28,7 @@ export interface RequestContext {
   readonly lastUsedMs: number | null;
   /** The error to send at once, before the server checks path, agent and body; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send if the server finds no error in agent and body; `null` for none. */
+  /** The error that the server sends if it finds none in agent and body; `null` for none. */
   readonly deferredError: ApiError | null;
   rateHeaders(head: ResponseHead): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: ResponseHead): void;
@@ -186,8 +186,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
         account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // If `window` has ended, the headers show the current window instead. Only the headers of a 429 still show
-      // `window`.
+      // If `window` has ended since the request arrived, the headers show the current window. Only the 429 of a key
+      // keeps the window of the refusal.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

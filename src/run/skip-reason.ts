@@ -26,7 +26,7 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is the end of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** Parts of a sentence: a `consequence`, such as "the threshold was not crossed", and a `purpose`, to follow "to". */
+  /** Parts of a sentence, e.g. "the threshold was not crossed" (consequence) and "send more requests" (purpose). */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
@@ -92,7 +92,7 @@ export class SkipError extends Error {
   }
 }
 
-/** Awaits the promise. Returns `instead` if it rejects with a {@link SkipError}, or after the run was stopped. */
+/** Awaits the promise. If it rejects with a {@link SkipError}, or after the run was stopped, returns `instead`. */
 export async function orIfSkipped<T>(promise: Promise<T>, instead: T, signal: AbortSignal): Promise<T> {
   try {
     return await promise;
@@ -111,7 +111,7 @@ export class RequestBudgetExhausted extends SkipError {
   override readonly name = "RequestBudgetExhausted";
 }
 
-/** Thrown after `maxExecutions` agent executions; requests that run no agent can still be sent. */
+/** Thrown if a request could exceed `maxExecutions`. Requests that run no agent can still be sent. */
 export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }

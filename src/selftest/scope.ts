@@ -4,8 +4,8 @@ import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/che
 import { suites } from "../suites/all.ts";
 
 /**
- * Extent of a trial. `full`: all suites. `short`: leaves out some tests of tiers. `own`: like `short`, but only the
- * suites that judge a clause that the patch breaks.
+ * Extent of a trial. `full`: all suites. `short`: leaves out tests that repeat for each tier, or some of the tiers.
+ * `own`: like `short`, but only the suites that judge a clause that the patch breaks.
  */
 export type TrialExtent = "own" | "short" | "full";
 
@@ -33,7 +33,7 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(usesTierProbe).map(({ clause }) => clause)),
 );
 
-/** Whether a patch changes how the server limits requests, or breaks a clause tested once per tier. */
+/** Whether a patch changes how the server limits requests, or breaks a clause that is tested for each tier. */
 export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||

@@ -67,10 +67,7 @@ export const complaintsOfLegal = (trial: PatchTrial): string[] => [
   ...trial.errors.map((error) => `harness error: ${error}`),
 ];
 
-/**
- * Tries the variants that each seed draws. If a seed causes false findings, searches for the few variants that cause
- * these findings.
- */
+/** Tries the variants that each seed draws. After false findings, searches for the variants that cause them. */
 export async function trySeeds(
   seeds: readonly number[],
   extent: TrialExtent,

@@ -23,7 +23,7 @@ export interface PatchTrial {
   readonly breaks: readonly string[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayBreak: readonly string[];
-  /** Clauses whose checks ended as failed, as a warning or as a note. */
+  /** Clauses that a check found broken, whatever their level: `must`, `should` or advisory. */
   readonly red: readonly string[];
   readonly redChecks: readonly string[];
   readonly skipped: readonly string[];
@@ -65,8 +65,8 @@ export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Pro
   const embedded = await startEmbedded([patch]);
   try {
     const target = tiers === "all" ? embedded.target : withSmallTiers(embedded.target);
-    // `announces` also makes the run search for other users of its keys. Trials show that this search does not mistake
-    // a fault of the limits for another user.
+    // With `announces`, a run that finds a limit broken searches for other users of its keys. The trials show that this
+    // search does not mistake a fault for another user.
     const result = await runUnbounded(target, suites, { announces: true, deadlines: shortDeadlines });
     // A patch that changes the limits can make a run send more requests. Such a run may cost up to `maxCosts.all`.
     const excess = excessOf(result, patch, affectsLimits(patch) ? "all" : tiers);
@@ -151,8 +151,8 @@ export function complaintsOf(trial: PatchTrial): string[] {
 }
 
 /**
- * Returns the skipped checks of `must` clauses. If a variant causes any, the harness cannot fully judge a real server
- * with the same behaviour.
+ * Returns the skipped checks of `must` clauses. If a variant causes a skip, the harness cannot fully judge a real
+ * server with the same behaviour.
  */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");

@@ -31,8 +31,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Records an outage if the exchange shows that the target is unavailable. Returns the exchange. Its `reconnect` is
-   * `refused` or `gateway` during an outage, and `accepted` if only this connection broke.
+   * Records an outage if the exchange shows that the target is unavailable. Returns the exchange. If it failed,
+   * adds `reconnect`: `refused` or `gateway` during an outage, `accepted` if a new connection succeeds.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -53,7 +53,7 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/** Remote targets get longer pauses between idle connection attempts, because each attempt can fill a line of a log. */
+/** Default of `idlePollMs`. Remote targets are tried less often, because each attempt can add a line to their logs. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -152,8 +152,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that tries to connect. The function reuses the latest attempt if this attempt began at `sinceMs`
- * or later.
+ * Returns a function that tries to connect. Requests that fail together share one attempt: the function reuses the
+ * latest attempt if it began at `sinceMs` or later.
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
@@ -208,14 +208,14 @@ interface GatewayErrorsOptions {
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions) {
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
-  const own = new Set<string>();
+  const ownErrors = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether all responses with 502, 503 and 504 seem to come from the target, not from a gateway. */
-  let isOwn = false;
+  /** Whether the times of the 502, 503 and 504 responses show that the target itself sends them. */
+  let areAllOwn = false;
 
   /**
-   * Whether only this request fails: an earlier GET succeeds when repeated, and this request fails when repeated. A
-   * request that must not be repeated counts as failed again.
+   * Whether only this request fails: an earlier GET succeeds again, and this request fails again. A request that must
+   * not be repeated counts as failed again.
    */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
@@ -225,7 +225,7 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
   };
 
   return {
-    /** Must be called for each response. The times of 502, 503 and 504 can reveal a gateway. */
+    /** Must be called for each response. A gateway's errors come in groups; isolated errors are the target's own. */
     observe: ({ sentMs, answer }: AnsweredExchange): void => {
       const gatewayLike = Number(isGatewayError(answer));
       const { headMs } = answer;
@@ -233,10 +233,10 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
     },
     isOfGateway: async (exchange: AnsweredExchange): Promise<boolean> => {
       const endpoint = endpointOf(exchange.request);
-      isOwn ||= gatewayOutages(responses) === null;
-      if (isOwn || own.has(endpoint)) return false;
+      areAllOwn ||= gatewayOutages(responses) === null;
+      if (areAllOwn || ownErrors.has(endpoint)) return false;
       if (!(await isOnlyFailure(exchange))) return true;
-      own.add(endpoint);
+      ownErrors.add(endpoint);
       return false;
     },
   };

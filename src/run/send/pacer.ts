@@ -60,11 +60,11 @@ export interface Pacer {
   readonly slowdown: SlowdownDetector;
   /** Waits until the key may send, or throws `WaitRefused`. Returns a function to call after the response. */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
-  /** Updates a key's state from the headers of a response. Must be called for each response. */
+  /** Updates the pacer's data on a key, e.g. its remaining requests. Must be called for each response. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Waits until the target has probably freed a concurrency slot. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
-  /** Whether the harness waited 30 s in total for a concurrency slot of the key, while every response was 429. */
+  /** Whether the key's concurrency slots seem lost: after waits of 30 s in total, every response is still 429. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;

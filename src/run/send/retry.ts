@@ -14,7 +14,7 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target was unavailable during the exchange, which then shows nothing about the target. */
+/** Whether the target was unavailable during the exchange. Such an exchange shows nothing about the target. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
@@ -41,14 +41,17 @@ export interface RetryOptions {
   readonly deadlines?: Partial<Deadlines>;
 }
 
-/** Whether a request may be repeated: this creates no second object, and makes no count or time of the probe wrong. */
+/** Whether a request may be repeated. Excludes requests that create objects or that a probe counts or times. */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
   options.unpaced !== true &&
   options.deadlines === undefined &&
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
-/** Drops exchanges whose connection broke, unless the last retry of the request broke, too, or every exchange did. */
+/**
+ * Drops exchanges whose connection broke, because the network may be the cause. Keeps them if all retries of the
+ * request broke as well, or if every exchange broke.
+ */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
   const nameOf = ({ key, request }: Exchange): string => JSON.stringify([key, request]);
@@ -61,7 +64,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(broken)) ?? [];
     const at = same.indexOf(broken);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the identical request before also lost its connection, this request is its retry.
+    // If the identical request before lost its connection, this request is a retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -96,7 +96,7 @@ export function openGuard({ maxRequests, maxExecutions, readOnly, recorder, sign
       executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // If the probe shortened the deadline, the timeout says nothing about the target.
+      // If the probe set its own deadlines, a timeout says nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

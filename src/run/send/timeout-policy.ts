@@ -8,7 +8,7 @@ import { getOrAdd } from "../../base/memoize.ts";
 export interface TimeoutPolicy {
   /** Must be called with each exchange whose deadlines came from {@link deadlinesFor}. */
   readonly observe: (exchange: Exchange) => void;
-  /** Returns the deadlines of the next request. They are shorter if it runs no agent, and after earlier timeouts. */
+  /** Returns a request's deadlines, which are shorter for requests that run no agent, and after earlier timeouts. */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**
    * Returns how long to wait for a stream to close after its last event. `isKnown` is true if an earlier stream stayed
@@ -19,7 +19,7 @@ export interface TimeoutPolicy {
 }
 
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** After a timeout, an endpoint's later requests get at least these deadlines. */
+/** Minimum deadlines of an endpoint after a timeout, however fast its earlier responses were. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /** After a timeout, an endpoint's deadline is this many times its longest response time. */
 const slowEndpointFactor = 3;
@@ -41,10 +41,7 @@ const maxTimeoutsInSequence = 5;
  */
 const minDeadlineMs = 5000;
 
-/**
- * How long the run waits for the target to close a stream after the last event. After one stream stayed open, the run
- * waits only `knownMs`.
- */
+/** Maximum wait for the target to close a stream after the last event. Once a stream stayed open, `knownMs` applies. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -60,8 +57,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Only streams of probes from requirement set 1.0 shorten `streamCloseTimeout`. Newer probes must not change the
-      // result of SSE-28.
+      // Probes newer than requirement set 1.0 must not shorten `streamCloseTimeout`. Otherwise, they could change the
+      // result of SSE-28, which judges whether the server closes streams in time.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }

@@ -5,11 +5,9 @@ import { need, WaitRefused } from "../skip-reason.ts";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** How long to wait in real time for an agent's response before the test clock is advanced. */
+/** Maximum wait in real time for an agent's response. After this wait, the run advances the test clock. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/**
- * If a response takes at least this long, its agent counts as using real time. The network can cause shorter delays.
- */
+/** A response that takes at least this long shows that its agent uses real time. Network delays are shorter. */
 const minRealTimeMs = 900;
 const pollMs = 50;
 
@@ -54,13 +52,13 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
 /** The clock of a run. All times are in milliseconds. */
 export interface RunClock {
   readonly now: () => number;
-  /** How far the target's test clock has been advanced. */
+  /** Total time by which the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** How far the target's test clock has been advanced, including an advance that has not ended yet. */
+  /** Like `clockOffsetMs`, but includes an advance that has not ended yet. */
   readonly maxClockOffsetMs: () => number;
   /**
-   * Real time that all advances of the test clock took in total. A clock that stops during advances falls behind
-   * `targetMs` by this much.
+   * Real time that all advances of the test clock took in total. If the target's clock stands still during advances, it
+   * falls behind `targetMs` by this time.
    */
   readonly advancingMs: () => number;
   /** Real time since the start of the run, plus all completed advances of the target's test clock. */

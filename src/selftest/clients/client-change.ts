@@ -4,7 +4,7 @@ import type { ClauseId } from "../../spec/clauses.ts";
 export interface ClientChange {
   readonly name: string;
   readonly breaks: ClauseId | null;
-  /** Whether the changed client must meet trouble, such as 429, 5xx, connection resets or small pages, when tested. */
+  /** Whether the test of the changed client must inject trouble: 429, 5xx, connection resets and small pages. */
   readonly needsTrouble: boolean;
   readonly replace: readonly (readonly [before: string, after: string])[];
 }

@@ -82,7 +82,7 @@ export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly Engi
   });
 }
 
-/** Returns each trial once, against a server without faults, even if several faults use it. It must find nothing. */
+/** Returns each trial once, even if several faults use it, against a correct server. The trials must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((each) => [trialName(each.trial), each]));
   return [...byName.values()].map((each) => ({ ...each, fault: null, finds: [], mayFind: [] }));

@@ -45,12 +45,10 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 /** The path to a value in JSON: names of members, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/**
- * Returns one JSON path for each value that a pattern selects. src/spec/fields.ts explains the notation of patterns.
- */
-export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
+/** Returns the JSON path of each value that `pattern` selects, e.g. `data[].id` (see `FieldRow` for the notation). */
+export function jsonPathsOf(value: unknown, pattern: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
-  for (const name of stepsOfPath(path))
+  for (const name of stepsOfPath(pattern))
     found = found.flatMap(({ steps, value: holder }) => {
       if (name === "[]")
         return Array.isArray(holder) ? holder.map((item: unknown, at) => ({ steps: [...steps, at], value: item })) : [];

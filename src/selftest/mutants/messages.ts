@@ -34,7 +34,7 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Name in reports, such as `invoke 200` or `list 200, outside the pages`. */
+  /** Name in reports, such as `invoke 200`, or `list 200, outside the pages` for a page past the last. */
   readonly name: string;
 }
 
@@ -132,7 +132,7 @@ export interface MutableMessage {
    */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
-  /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
+  /** Time from the request to the end of the response, in milliseconds; `null` for a delivery. */
   readonly tookMs: number | null;
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
@@ -238,7 +238,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Returns the kind of a delivery. First attempts are a separate kind, because some senders send a ping first. */
+/** Returns the kind of a delivery. First attempts are a separate kind, because some senders ping a new webhook. */
 export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 

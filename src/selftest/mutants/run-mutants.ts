@@ -138,8 +138,7 @@ const fullyJudgedInterval = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Divides the remaining mutants equally among the remaining runs. If a run has too few mutants, later runs get
-    // more.
+    // Divides the rest of the sample equally among the remaining runs. If a run has too few, later runs get more.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -172,7 +171,7 @@ interface CleanServer {
 }
 
 /**
- * Whether the mutant changes the `X-RateLimit-Limit` header, the body or a field `error` or `status` of an error. The
+ * Whether the mutant changes an error response: the body, `X-RateLimit-Limit`, or a field such as `error.code`. The
  * variants of the server `form B` mainly affect errors.
  */
 const changesError = ({ place, subject }: Mutant): boolean =>

@@ -16,7 +16,7 @@ export interface Noise extends NetworkNoise {
   readonly name: string;
   /** Maximum time for which this process blocks its event loop, every 100 ms. Each blocked time is random. */
   readonly maxLoopBlockMs: number;
-  /** How long the harness keeps each processor core busy, in every 100 ms. */
+  /** Time for which the harness keeps each processor core busy, in every 100 ms. */
   readonly busyMs: number;
 }
 
@@ -117,7 +117,7 @@ interface NetworkNoise {
   readonly jitterMs: number;
   /** Probability that the proxy resets the connection instead of forwarding a chunk of data. */
   readonly resetProbability: number;
-  /** How many seconds each `Date` header is set back, as if the server's clock were slow. */
+  /** Seconds by which each `Date` header is set back, as if the server's clock were slow. */
   readonly dateLagSeconds: number;
 }
 

@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** How a run detects a defect. `found`: at least one of these clauses must fail. `missed`: why no clause fails. */
+/** Effect of a defect on a run. `found`: at least one of these clauses must fail. `missed`: why no clause fails. */
 type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** Defects of the third-party test server, which is written in Go. Each key is the switch that turns a defect on. */

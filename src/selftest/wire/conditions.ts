@@ -14,7 +14,7 @@ interface ExtraProperty {
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** A rule that selects requests by their number: for example, only the third request, or every third. */
+/** Selects requests by their number among those that meet the rest of the condition: e.g. the third, or every third. */
 interface NumberRule {
   readonly description: string;
   readonly isRepeated: boolean;
@@ -24,7 +24,6 @@ interface NumberRule {
 /** The condition that a request must meet so that the mutant, a changed server, responds wrongly. */
 export interface Condition {
   readonly values: DimensionValues;
-  /** An additional property that the request must have, such as a long body. */
   readonly extraProperty: ExtraProperty | null;
   readonly numberRule: NumberRule | null;
 }

@@ -41,7 +41,7 @@ export const mutations: readonly Mutation[] = [
 ];
 
 const illegalClasses = classesOf(mutations.filter(isIllegal));
-// A mutation that breaks only `should` or advisory clauses counts as neither legal nor illegal.
+// Mutations that break only `should` or advisory clauses are never drawn: they are neither legal nor illegal.
 const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
@@ -58,7 +58,7 @@ const extraConditionShare = 1 / 3;
  */
 const numberRuleShare = 0.3;
 
-/** Request values that cause a response, such as a wrong key for a 401. Those for a 400 depend on the endpoint. */
+/** Request values that cause each response, e.g. a wrong key for 401. `completeValues` chooses the values for 400. */
 const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -136,7 +136,7 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
       numberRule: null,
     };
   // Checks notice these two classes of mutations only if they repeat. A single value can be 0, which is the same in
-  // every unit. A single double charge can be a request of another client.
+  // every unit. A check can mistake a single double charge for a request of another client.
   const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
   const possibleRules = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)

@@ -131,7 +131,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that a changed field can break in addition to the clause in the field's row. */
+/** Clauses that a changed field can break in addition to the clause of its row in src/spec/fields.ts. */
 const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],

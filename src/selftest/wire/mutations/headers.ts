@@ -13,7 +13,7 @@ import {
 } from "../dimensions.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 
-/** The clauses that require responses to have the rate-limit headers. */
+/** The clauses that require the rate-limit headers on responses of the document's endpoints. */
 const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;

@@ -56,7 +56,7 @@ export interface Mutation {
 
 type Optional = "breaks" | "requires" | "excludes" | "appliesTo" | "prescribed";
 
-/** Creates a mutation. By default, the mutation is legal and changes every response. */
+/** Creates a mutation. By default, the mutation is legal and affects every response of its endpoints. */
 export const mutation = (given: Omit<Mutation, Optional> & Partial<Pick<Mutation, Optional>>): Mutation => ({
   breaks: [],
   requires: {},

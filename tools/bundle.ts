@@ -21,7 +21,7 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** Module that computes the clause catalogue. The bundle has the result as JSON, as computing it loads every suite. */
+/** Module that computes the clause catalogue. The bundle contains the result: computing it would load every suite. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
@@ -35,7 +35,7 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** Bundles each JSON file as a string. As an object literal, a large file would fill a hundred thousand lines. */
+/** Bundles each JSON file as a string. As object literals, large files would add about 100,000 lines. */
 const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {

@@ -1,5 +1,5 @@
-// `npm test` and `npm run check`: runs all checks. `--full` tries all cases of the long test files. `--trials` runs
-// only the long test files, with more cases than without an option.
+// `npm test` and `npm run check`: runs all checks, with a sample of the test cases. `--full` tries all test cases.
+// `--trials` runs only the tests in `sampledTestFiles`, with a larger sample.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -61,7 +61,7 @@ function wholeOutput(output) {
   return output;
 }
 
-/** Test files and folders with many cases. Without `--full` or `--trials`, only a sample of their cases runs. */
+/** Test files and folders with many cases. By default, a sample runs; `--trials` runs a larger one, `--full` all. */
 const sampledTestFiles = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",

@@ -1,4 +1,4 @@
-// Finds out whether a checkout has changed since its set-up. Every start loads this file, so it must be fast.
+// Whether a checkout has changed since its set-up. Every start of `conformance` loads this file, so it must be fast.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 

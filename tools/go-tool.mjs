@@ -38,7 +38,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** Without these variables, the `go` command could download a toolchain or call a C compiler. */
+/** Without these variables, `go` could download a toolchain, use a go.work file, or call a C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

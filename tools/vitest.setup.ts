@@ -1,4 +1,4 @@
-// Runs before each test file. Sets the seed and the number of cases of all property tests.
+// Runs before each test file. Sets the default seed and number of cases of property tests.
 import { configureGlobal } from "fast-check";
 
 import { runsOf, testSeed } from "../src/base/testing/test-scope.ts";

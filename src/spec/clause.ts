@@ -38,7 +38,7 @@ export const laterSet = (one: RequirementSet, other: RequirementSet): Requiremen
  * - `should`: the document advises the behaviour; a breach is a warning.
  * - `advisory`: the document does not state the behaviour, but any other would surprise; a breach is a note.
  * - `gap`: the document leaves the behaviour open; it is observed and never judged.
- * - `policy`: no request can test the clause. `conformance config` judges those of configuration files.
+ * - `policy`: no request can test the clause. `conformance config` judges policy clauses on configuration files.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
@@ -65,7 +65,7 @@ export interface Clause {
   readonly since: RequirementSet;
   /** The statement, in our own words. */
   readonly says: string;
-  /** Behaviours that the document's words allow, by name. A target must follow one of them throughout. */
+  /** Behaviours that the document's words allow, by name. Any of them passes. */
   readonly readings?: Readonly<Record<string, string>>;
   readonly untestable?: string;
 }

@@ -13,7 +13,7 @@ export const deploymentEvents = [
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** Time limit for a receiver's response, and the delays before attempts (Delivery security and policy 3, 4). */
+/** Time limit for a receiver's response, and the delay before each attempt (Delivery security and policy 3, 4). */
 export const deliveryPolicy = {
   responseTimeoutMs: 3000,
   retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],

@@ -7,7 +7,7 @@ export type Profile = (typeof profileNames)[number];
 
 interface ProfileContent {
   readonly summary: string;
-  /** Beginnings of sections, e.g. `Authentication 4`. A clause belongs to the profile with its longest match. */
+  /** Beginnings of `Clause.section`. The longest match decides: `Authentication 4` belongs to `signing`. */
   readonly sections: readonly string[];
   /** Clauses that belong to the profile whatever their section. */
   readonly clauses: readonly ClauseId[];
@@ -97,7 +97,6 @@ export function profileOf(id: string): Profile | null {
   const named = profileNames.find((name) => profiles[name].clauses.includes(id));
   if (named !== undefined) return named;
   const { section } = clauseOf(id);
-  // The longest matching heading decides: `Authentication 4` before `Authentication`.
   const [best] = profileNames
     .flatMap((name) => profiles[name].sections.map((start) => ({ name, start })))
     .filter(({ start }) => section.startsWith(start))

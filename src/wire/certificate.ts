@@ -21,7 +21,7 @@ export type CertificateInspection =
 
 const certificateDeadlineMs = 10_000;
 
-/** Reads a server's certificate by a TLS handshake, through the proxy if there is one. Never rejects. */
+/** Reads a server's certificate by a TLS handshake, through the proxy if there is one. Returns `unseen` on failure. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

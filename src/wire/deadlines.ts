@@ -30,8 +30,8 @@ export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Dead
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
 /**
- * Starts the timers of a request's deadlines, except `connectMs`. When a deadline passes or `stop` is called, calls
- * `onStop`, which must abort the request.
+ * Starts the timers of a request's deadlines. undici enforces `connectMs`. When a deadline passes or `stop` is called,
+ * calls `onStop`, which must abort the request.
  */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;

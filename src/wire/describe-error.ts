@@ -83,7 +83,7 @@ function readFailure(error: unknown): HttpClientFailure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // A malformed status line makes an assertion in undici fail. The assertion's message quotes source code.
+  // A malformed status line makes an assertion in undici fail. Replaces its message, which quotes source code.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

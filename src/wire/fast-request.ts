@@ -21,8 +21,8 @@ const maxBodyBytes = 1024 * 1024;
 const maxChunks = 100_000;
 
 /**
- * Sends a request faster than undici's `request`, but does not decompress the response. Sends it a second time if the
- * server closed a reused connection. Never rejects.
+ * Sends a request faster than undici's `request`, but does not decompress the response. Sends the request again if the
+ * server closed a reused connection. Does not reject if the request fails.
  */
 export async function sendFast(
   dispatcher: Dispatcher,

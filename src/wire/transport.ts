@@ -25,7 +25,7 @@ export interface OutgoingRequest {
   readonly key: string | null;
   /** Splits the body into pieces with pauses between them. By default, the whole body is sent at once. */
   readonly pace?: Pace;
-  /** Deadlines for this request. A deadline that is longer than the transport's default has no effect. */
+  /** Deadlines for this request. `connectMs` and deadlines longer than the transport's defaults have no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Minimum time to wait for the response head, even if {@link deadlines} are shorter. */
   readonly minHeadMs?: number;
@@ -225,7 +225,7 @@ const bodyOf = ({ body, encoding, pace }: OutgoingRequest): string | Buffer | Re
   return body === null || pace === undefined ? body : pacedBody(body, pace);
 };
 
-/** Calls `onChunk` for each arriving body chunk. A later count would be too low, because Node streams join chunks. */
+/** Calls `onChunk` for each arriving body chunk. A count at the body stream would be too low: Node joins chunks. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

@@ -40,7 +40,7 @@ function folderOf(file: string): string {
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/** Removes an import of one folder by another if it also exists by way of a third folder. This saves arrows. */
+/** Removes an arrow from folder `a` to folder `c` if arrows through other folders also lead from `a` to `c`. */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

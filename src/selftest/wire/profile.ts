@@ -23,7 +23,7 @@ export interface Profile {
 
 interface ProfiledRequest {
   readonly traits: RequestTraits;
-  /** Name and tier of the probe that sent the request; `null` for a request of discovery. */
+  /** Probe that sent the request, e.g. `a minute's allowance is used up | pro`; `null` for a request of discovery. */
   readonly instance: string | null;
 }
 
@@ -55,7 +55,7 @@ const probeHeader = "x-selftest-probe";
 
 const probeInstance = (probe: string, tier: string | null): string => (tier === null ? probe : `${probe} | ${tier}`);
 
-/** Replaces every probe of the suites. `replace` must return the same object for the same probe, which runs once. */
+/** Replaces every probe. For one probe, `replace` must always return the same object, or the probe runs repeatedly. */
 function withProbes(all: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return all.map(({ title, checks }) => ({
     title,

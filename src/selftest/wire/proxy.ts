@@ -85,7 +85,7 @@ export async function startWireProxy(
   };
 }
 
-/** Returns an enterprise key, else the first key. Enterprise limits are so high that a run rarely reaches them. */
+/** Returns an enterprise key, else the first key. Enterprise keys are rarely refused: most probes use other keys. */
 function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -146,8 +146,8 @@ async function answer(
       return changed;
     });
   }
-  // Some streams end only after the client advances the test clock. Therefore, the proxy does not wait for the whole
-  // stream.
+  // Some streams end only after the client advances the test clock. Therefore, the proxy does not wait for the end of a
+  // stream, and leaves its body unchanged.
   if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await buffer(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);

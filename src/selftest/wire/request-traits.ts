@@ -36,7 +36,7 @@ export interface PendingRequest {
 interface KeyUse {
   count: number;
   open: number;
-  /** Value of the header `X-RateLimit-Reset` in the latest response. */
+  /** Latest value of the header `X-RateLimit-Reset` in the responses to the key. */
   reset: string | null;
 }
 

@@ -172,7 +172,7 @@ interface WireSelection {
 /** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
-/** Tries a seed's mutants in worker threads, and returns the trials in the order of their numbers. */
+/** Tries the mutants with these numbers in worker threads. Returns the trials in the order of the mutants' numbers. */
 export async function runWire(
   { seed, numbers }: WireSelection,
   onTrial: (trial: WireTrial) => void = () => {},

@@ -16,7 +16,7 @@ import {
   takeBody,
 } from "./forwarded-exchange.ts";
 
-/** Header of the 502 response that the forwarder itself sends if the upstream gives no response. */
+/** Header that marks the forwarder's own 502 responses, sent if the upstream gives no response. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
 interface ForwarderOptions {

@@ -12,7 +12,7 @@ import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Conditions of a simulated run: whether its key is unused before, and whether the target has a test clock. */
+/** Conditions of a simulated run: whether its key is unused before the run, and whether the target has a test clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -28,14 +28,14 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Maximum waiting time of a simulated run. `rest`: earlier waits have used up about a minute. */
+/** Remaining waiting time of a simulated run. `whole`: the default `--max-wait`. `rest`: a minute has been used up. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
 export interface LooseLimit {
-  /** Ids of the checks, at least one of which must detect the loose limit. */
+  /** Ids of checks. The loose limit counts as detected if at least one of them fails. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (

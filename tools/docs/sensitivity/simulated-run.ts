@@ -26,7 +26,7 @@ export interface SimulatedTarget {
 }
 
 const latencyMs = 4;
-/** Without a test clock, a simulated run first uses up these shares of the limit per minute, and then pauses. */
+/** Earlier requests of the key, as shares of the limit per minute, and the pause after them. None with a test clock. */
 const earlierRequests = { invokeShare: 0.3, usageShare: 0.2, pauseMs: 2000 } as const;
 
 export interface SimulatedEvidence {
@@ -93,7 +93,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 
 const invokePath = "/agents/echo/invoke";
 
-/** A `GET /usage` without a response. Because of it, the simulated run uses up limits only with invokes. */
+/** Discovery's `GET /usage` without a response. It cannot show that reads count, so probes use up limits by invokes. */
 const unansweredUsageRead: Exchange = {
   id: "x0",
   key: null,

@@ -145,7 +145,7 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
           changeEventField(event, row.path, to, breaks.length > 0),
           event,
         ),
-        // Only failing agents send `error` events, and only overloaded agents send `retry_after`.
+        // Chooses an agent that sends the field. In `error` events, only an overloaded agent sends `retry_after`.
         requires:
           event === "error" ? { agent: row.path === "retry_after" ? "overloaded" : "failingInStream" } : requires,
       })),

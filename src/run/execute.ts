@@ -18,10 +18,10 @@ function trackInterruptions(outages: OutageMonitor) {
   const begunAt = new Map<PlannedProbe, number>();
   const counts = new Map<PlannedProbe, number>();
   const waiting: PlannedProbe[] = [];
-  let isLeft = false;
+  let hasLostProbe = false;
 
   const lost = (): ProbeRunResult => {
-    isLeft = true;
+    hasLostProbe = true;
     return { kind: "skipped", reason: outages.describe() ?? "the target was lost", needs: null };
   };
 
@@ -49,8 +49,8 @@ function trackInterruptions(outages: OutageMonitor) {
     takeNextToRerun: (): PlannedProbe | undefined => waiting.shift(),
     lostResult: lost,
     /**
-     * Returns the `isJudgedLater` probes that must run again, because an outage began after they did. For example, the
-     * outage may have prevented webhook retries.
+     * Returns the `isJudgedLater` probes that must run again, because an outage began during or after them. For
+     * example, the outage may have prevented webhook retries.
      */
     outdated: (runs: Iterable<ProbeRun>): PlannedProbe[] =>
       [...runs].flatMap(({ planned, result }) =>
@@ -61,7 +61,7 @@ function trackInterruptions(outages: OutageMonitor) {
           ? [planned]
           : [],
       ),
-    reason: (): string | null => (isLeft || outages.hasSuspects() ? outages.describe() : null),
+    reason: (): string | null => (hasLostProbe || outages.hasSuspects() ? outages.describe() : null),
   };
 }
 

@@ -14,7 +14,10 @@ export interface ClientSession {
    * sends nothing.
    */
   readonly runPlainly: () => Promise<CommandRun>;
-  /** Runs the client's command until the server has injected each kind of error, or a limit of runs or time is met. */
+  /**
+   * Runs the client's command repeatedly, until the server has injected each kind of error. Stops earlier after a
+   * maximum number of runs, or at a time limit.
+   */
   readonly runTroubled: () => Promise<readonly CommandRun[]>;
 }
 

@@ -57,7 +57,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly limitTests: () => readonly LimitTest[];
 }
 
-/** The result of a probe that uses up a limit, or why it was skipped. */
+/** The result of a probe that uses up a limit. If the probe was skipped, `needs` names the setting that it lacked. */
 export interface LimitTest {
   readonly state: KeyState;
   readonly tier: string | null;
@@ -93,7 +93,7 @@ export interface CreatedObjects {
 }
 
 /**
- * The waiting of a probe, if the target has no test clock.
+ * A wait of a probe, if the target has no test clock.
  *
  * - `required`: waits `seconds`.
  * - `since the start`: waits until `seconds` after the start of the run.
@@ -117,7 +117,7 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key. A key that the probe needs, such as `keys.second`, is used in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, e.g. `minute used up`. Requests after that show how each endpoint refuses. */
+  /** The limit that the probe uses up, e.g. `minute used up`. Next, the probe records how each endpoint responds. */
   readonly usesUp?: KeyState;
   /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;
@@ -142,9 +142,7 @@ interface TierProbeTraits {
   readonly optionalWaitSeconds?: number;
   readonly usesUp?: KeyState;
   readonly window?: (tested: TierUnderTest) => number;
-  /**
-   * Approximate number of agent executions. Default: the number of requests if the probe needs an agent, otherwise 0.
-   */
+  /** Approximate number of agent executions. Default: `requests` if the probe needs an agent, otherwise 0. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
   /** Whether the probe can run for several tiers concurrently, with one shared test clock. */
   readonly concurrent?: true;

@@ -100,8 +100,8 @@ const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
- * Sends a recorded request again. Marks the new exchange with `reconnect` if it is sent `during` an outage, or gets no
- * response of the target itself.
+ * Sends a recorded request again. Sets `reconnect` in the new exchange if an outage goes on (`during`), or if the
+ * target itself does not respond.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

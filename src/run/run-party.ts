@@ -13,7 +13,7 @@ import type { ClientSession, DeliverySender, OutgoingDelivery, SentDelivery } fr
 import { TargetUnavailable } from "./skip-reason.ts";
 
 interface PartyRunOptions {
-  /** The client or the receiver that the run tests. The type `Target` can describe either. */
+  /** The client or the receiver under test, described as a `Target`. */
   readonly target: Target;
   readonly suites: readonly Suite[];
   readonly signal: AbortSignal;
@@ -72,7 +72,7 @@ const partyStageContext = ({
 });
 
 interface ClientRunOptions extends PartyRunOptions {
-  /** Starts the client's command. The returned session must record each exchange, and end the command on `signal`. */
+  /** Opens a session that runs the client's command, records its exchanges, and ends the command on `signal`. */
   readonly open: (tools: {
     readonly record: (exchange: Exchange) => void;
     readonly signal: AbortSignal;

@@ -88,7 +88,7 @@ const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
 
 const mayDropRequests = ({ probe }: PlannedProbe): boolean => probe.per === "target" && probe.mayDropRequests === true;
 
-/** Everything that `executeStages` needs to run probes. The command `plan` provides simulated parts. */
+/** Everything that `executeStages` needs to run probes. The command `plan` passes a simulation. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;

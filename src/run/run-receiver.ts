@@ -11,22 +11,22 @@ interface ProbeAttempt {
 }
 
 /**
- * Returns a function that begins an attempt of a probe, and returns a function that opens the webhook receiver.
- * Beginning an attempt marks the hooks of the probe's earlier attempts as interrupted.
+ * Returns a function to call at each attempt of a probe; it returns a function that opens the webhook receiver. Each
+ * call also marks the webhook addresses (hooks) of the probe's earlier attempts as interrupted.
  */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
   sinceOf: (each: P) => RequirementSet,
 ): (each: P) => () => Promise<Receiver> {
-  const tries = new Map<P, ProbeAttempt>();
+  const attempts = new Map<P, ProbeAttempt>();
   return (each) => {
-    const earlier = tries.get(each);
+    const earlier = attempts.get(each);
     if (earlier !== undefined) {
       earlier.isOver = true;
       for (const hook of earlier.hooks) hook.setAside();
     }
     const current: ProbeAttempt = { hooks: [], isOver: false };
-    tries.set(each, current);
+    attempts.set(each, current);
     return async () => {
       const receiver = await open();
       return {

@@ -53,7 +53,7 @@ export interface RunOptions extends SendingOptions {
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
-/** Runs the suites' probes on a target, and judges the evidence. The promise never rejects. */
+/** Runs the suites' probes on a target, and judges the evidence. A failing target does not reject the promise. */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(
     options.signal,
@@ -63,7 +63,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const target = await withConfirmedFreshness(options.target);
     const suites = suitesFor(options.suites, target);
     const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
-    // `end` aborts all waits on the run's clock. A receiver that stays open still needs its waits.
+    // A receiver that stays open still waits on the run's clock, and `end` would abort its waits.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimitError)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);

@@ -88,8 +88,8 @@ export interface BehaviourRow {
   readonly check: string;
   readonly says: string;
   /**
-   * Observed behaviour, one cell for each vendor. `null`: the vendor was not judged. Empty: its report has no finding.
-   * A cell of a gap may also give a reason instead: `not observed: …`.
+   * One text for each vendor: the observed behaviour or, for a gap, `not observed: …` with the reason. `null`: the
+   * vendor was not judged. Empty: the vendor's report has no finding.
    */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;

@@ -10,8 +10,8 @@ interface LimitRow {
   readonly name: string;
   readonly published: string;
   /**
-   * One text for each vendor, such as `✓ as published`. `not judged`: its report does not judge this limit. `no key`:
-   * the vendor's target has no key of this tier. `null`: the vendor has no report.
+   * One text for each vendor, such as `✓ as published`. `not judged`: the vendor's report shows no result for this
+   * limit. `no key`: the target has no key of this tier. `null`: the vendor was not judged.
    */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;

@@ -15,7 +15,7 @@ export interface VendorQuestion {
 }
 
 const maxQuestions = 10;
-/** Number of questions reserved for each kind. If a kind has fewer questions, other kinds get the remaining places. */
+/** Number of questions reserved for each kind, 10 in all. If a kind has fewer questions, other kinds get more. */
 const reservedQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
 
 export function vendorQuestions(
@@ -52,8 +52,8 @@ function unexercisedQuestions({ document: { report } }: VendorWithReport): Vendo
 }
 
 /**
- * Whether the vendor can provide what a skipped check needs. `false` if the run was stopped, or if only a command-line
- * flag such as `--max-wait` would help: the tester chooses it.
+ * Whether the vendor can provide what a skipped check needs. `false` if the run was stopped. Also `false` if the check
+ * needs only a command-line flag such as `--max-wait`, which the tester chooses.
  */
 const canVendorProvide = ({ reason = "", needs = "" }: ReportFinding): boolean =>
   !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));

@@ -10,7 +10,7 @@ const kinds = ["profile", "broken clause", "error form", "reading", "limit", "ga
 
 interface SwitchDifference {
   readonly kind: (typeof kinds)[number];
-  /** Names of profiles, ids of clauses or checks, or limits such as `pro, burst`. */
+  /** The items that differ: names of profiles, ids of clauses or checks, or limits such as `pro, burst`. */
   readonly names: readonly string[];
   readonly from: string;
   readonly to: string;
@@ -31,7 +31,7 @@ interface ComparedTables {
   readonly limits: readonly TierRows[];
 }
 
-/** Up to this many judged vendors, the default is to compare every pair. With more: only pairs with the first. */
+/** If more vendors are judged, compares only the first vendor with each other vendor, instead of every pair. */
 const maxPairedVendors = 4;
 
 /**

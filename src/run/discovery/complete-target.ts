@@ -37,11 +37,11 @@ interface DerivedRole {
 const streamDelayMs = 200;
 /** Number of events to read before deciding whether a stream is slow. */
 const slowStreamSampleSize = 5;
-/** A stream counts as slow if at least this fraction of the requested delay is observed. */
+/** A stream counts as slow if each pause between events is at least this fraction of the requested delay. */
 const minObservedDelayShare = 0.6;
 /**
- * Real time to wait for the first `slowStreamSampleSize` events. If too few arrive, waits as long once more, while the
- * test clock is advanced.
+ * Real time to wait for the first `slowStreamSampleSize` events. If fewer arrive, waits for the same time again, and
+ * advances the test clock meanwhile.
  */
 const maxRealWaitMs = 3000;
 /** Maximum advance of the test clock while waiting for events, for an agent that follows the test clock. */
@@ -69,8 +69,8 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Assigns each of the roles `slowStreaming` and `slow` that probes need and no agent has. The agent must pass a test
- * first, which takes one request.
+ * Assigns the role `slowStreaming` to the `streaming` agent, and `slow` to the `answering` agent. Does so only if
+ * probes need the role, no agent has it, and the agent passes a test of one request.
  */
 export async function assignDerivedRoles(
   client: Client,
@@ -127,8 +127,8 @@ const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - 
 /** Maximum response size of an agent for webhook tests. The receiver stores deliveries, which contain the response. */
 const maxResponseBytes = 16 * 1024;
 /**
- * The search for an agent for webhook tests stops after this many invoked agents, missing responses (`slow`), or
- * consecutive failures.
+ * The search for an agent for webhook tests invokes no further agent after this many invokes, missing responses
+ * (`slow`), or failures in a row.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
@@ -154,8 +154,8 @@ interface WebhookAgentResult {
 }
 
 /**
- * Finds an agent for webhook probes other than the answering agent. Webhooks cannot be deleted, and would report all
- * later calls of that agent. Tries the `remembering` agent first, then agents without a role.
+ * Finds an agent for webhook probes that is not the answering agent. Webhooks cannot be deleted: they would report
+ * every later invoke of the answering agent. Tries the `remembering` agent first, then agents without a role.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -190,8 +190,8 @@ export async function withWebhookAgent(
 const maxListedPages = 4;
 
 /**
- * Reads up to four pages of the agent list, until a page has agents without a role. Returns these agents. Reads on
- * after a page with few agents, because a server may shorten pages.
+ * Reads up to four pages of the agent list, until a page has agents without a role. Returns these agents. A page with
+ * fewer than 20 agents may not be the last, because a server may shorten pages.
  */
 async function listUnassigned(
   client: Client,
@@ -273,7 +273,7 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
   return known;
 }
 
-/** Returns the published tier that a response to `GET /usage` shows; `null` if it is not certain. */
+/** Returns the published tier whose limits a response to `GET /usage` shows; `null` if the tier is not certain. */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);
   if (!is2xx(statusOf(exchange)) || limit === null || remaining === null) return null;

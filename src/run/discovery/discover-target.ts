@@ -64,7 +64,7 @@ function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: 
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-/** Whether an agent answered an invoke, although perhaps with a refusal. `null`: no response, e.g. after a timeout. */
+/** Whether an invoke shows that the agent works: any status below 500, even a refusal. `null`: no response. */
 export const isWorking = (status: number | null): boolean => status !== null && status < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
@@ -163,7 +163,7 @@ const withAnsweringAgent = (target: Target, agent: string): Target => ({
   agents: { ...target.agents, answering: agent, streaming: target.agents.streaming ?? agent },
 });
 
-/** The query of an invoke whose content does not matter. The query asks for few words, because tokens cost money. */
+/** The query of invokes that need no particular query. The query asks for few words, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
 /** Maximum number of agents to invoke in search of a working agent, because a key may allow few requests. */

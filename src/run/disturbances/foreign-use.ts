@@ -8,15 +8,15 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** Real time to wait before the first health request, so that the target has counted all earlier requests. */
 const countingDelayMs = 1000;
-/** Real time between two health requests with the same key. The rate-limit headers of the responses are compared. */
+/** Real time between the `spacedReadings` health requests. Requests of another client lower `Remaining` meanwhile. */
 const readingIntervalMs = 750;
 const spacedReadings = 5;
 /** Tolerance for the end of a rate-limit window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
-/** Number of health requests to send without pauses. They show by how much each health request lowers `Remaining`. */
+/** Number of first health requests, sent without pauses. They show by how much a health request lowers `Remaining`. */
 const immediateReadings = 3;
-/** Minimum fall of `Remaining` that proves use by another client, in addition to what health requests cause. */
+/** Minimum fall of `Remaining`, beyond the fall that health requests cause, that proves use by another client. */
 const minForeignRequests = 2;
 
 interface LimitReading {
@@ -57,8 +57,8 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // A wait of up to a minute may exceed the run's remaining waiting time. Without the wait, use by another client could
-  // stay unnoticed.
+  // Waits up to a minute even if less of the run's waiting time is left, but not if none is left. Without the wait, use
+  // by another client could stay unnoticed.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
@@ -72,14 +72,14 @@ async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignU
 }
 
 async function isUsedElsewhere(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<boolean> {
-  const atOnce = await takeReadings(immediateReadings, () => read(key));
-  const apart = await takeReadings(
+  const immediate = await takeReadings(immediateReadings, () => read(key));
+  const spaced = await takeReadings(
     spacedReadings,
     () => read(key),
     () => time.sleepReal(readingIntervalMs),
   );
-  const perReading = Math.max(0, ...decreasesBetween(atOnce));
-  const counted = decreasesBetween(apart).map((fall) => Math.max(0, fall - perReading));
+  const perReading = Math.max(0, ...decreasesBetween(immediate));
+  const counted = decreasesBetween(spaced).map((fall) => Math.max(0, fall - perReading));
   return counted.reduce((sum, fall) => sum + fall, 0) >= minForeignRequests;
 }
 
@@ -96,9 +96,9 @@ async function takeReadings(
   return found;
 }
 
-const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
-  those.map((reading, index) => {
-    const before = those[index - 1] ?? null;
+const decreasesBetween = (readings: readonly (LimitReading | null)[]): number[] =>
+  readings.map((reading, index) => {
+    const before = readings[index - 1] ?? null;
     if (reading === null || before === null || reading.limit !== before.limit) return 0;
     return before.remaining - reading.remaining;
   });

@@ -14,7 +14,7 @@ import type { Target } from "../../target/target.ts";
  * The announcement of a run to other runs on this machine, in a file. Two runs can thus detect that they share a key.
  */
 export interface RunAnnouncement {
-  /** Returns the keys that other runs use too, and since when in Unix ms. Ignores runs that ended before `fromMs`. */
+  /** Returns the keys that other runs use too, and since when (Unix ms). Ignores runs that ended before `fromMs`. */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   readonly close: () => void;
 }

@@ -99,8 +99,7 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client changes only the used part of a limit. Therefore, this disturbance affects only clauses about
-  // counts.
+  // Requests of another client only use up limits. Therefore, they disturb only clauses about counts.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

@@ -31,7 +31,7 @@ const machineClocks: MachineClocks = {
   },
 };
 
-/** Returns how long this thread has waited for a processor, in ms; 0 except on Linux. */
+/** Returns how long the main thread has waited for a processor, in ms. Returns 0 on systems other than Linux. */
 function processorQueueMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
@@ -41,9 +41,9 @@ function processorQueueMs(): number {
 }
 
 const clockReadIntervalMs = 250;
-/** Minimum time between two checks, less busy time, that counts as a stall. An idle process checks every 250 ms. */
+/** Minimum time between two clock reads, less `busy` time, that counts as a stall. Reads are normally 250 ms apart. */
 const minStallMs = 3000;
-/** Minimum size of a clock jump: the difference between the advances of `wall` and `monotonic` since the last check. */
+/** Minimum size of a clock jump: the difference between the advances of `wall` and `monotonic` since the last read. */
 const minJumpMs = 2000;
 
 /** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */

@@ -36,17 +36,13 @@ export interface Check {
   readonly clause: ClauseId;
   readonly since: RequirementSet;
   readonly on: Probe | ProbesByName;
-  /**
-   * The kinds of messages to which the clause applies. `null`: the check judges only the requests of its own probes.
-   */
+  /** The messages to which the clause applies. `null`: the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
   /** Additional probes whose requests the check judges, if these probes ran. */
   readonly also: readonly Probe[];
   /** Probes that recorded the failure of this check in an earlier run. A run of failed checks repeats these probes. */
   readonly companions?: readonly Probe[];
-  /**
-   * The check of the previous requirement set that this check repeats, in order to judge requests of newer probes too.
-   */
+  /** The check of the previous requirement set that this check repeats, to judge requests of newer probes too. */
   readonly widens?: Check;
   /** Whether the report omits this check if it finds no breach. */
   readonly reportsOnlyBreaches?: boolean;
@@ -92,8 +88,8 @@ const appliesToWholeRun = ({ on }: Check): boolean =>
   Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds a copy of each check that judges all requests of a run, for every later requirement set. A copy also judges
- * requests of newer probes, while the published check stays unchanged.
+ * Adds copies of each check that judges all requests of a run: one for every later requirement set. A copy also judges
+ * requests of newer probes, while the original check stays as published.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
@@ -255,6 +251,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether a cell of status 200 or 201 counts as covered, because its endpoint sent another 2xx status. */
+/** Whether a 200 or 201 cell counts as covered, because the endpoint answered with another 2xx status. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -62,7 +62,7 @@ type FindingKind<R extends string> =
       readonly expected: string;
       readonly actual: string;
       readonly at: readonly Proof[];
-      /** Percentage by which the published limit must rise to allow all admitted requests. */
+      /** Percentage by which the published limit would have to rise to allow all admitted requests. */
       readonly excessPercent?: number;
     }
   /** A deviation that may be intended. The report shows the deviation as a note, even if the clause is a MUST. */

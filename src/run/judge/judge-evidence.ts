@@ -82,8 +82,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a check that repeats the checks of `earlier` with requests of newer probes. Returns `inapplicable` if an
- * earlier check failed already, or if these requests add no breach and no case.
+ * Judges a copy of a check that also covers requests of newer probes. Returns `inapplicable` if one of the `earlier`
+ * results is a failure, or if the newer requests add no breach and no further case.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -193,7 +193,7 @@ export const isDelivery = (value: object): value is Delivery =>
 export const isExchange = (value: object): value is Exchange =>
   "request" in value && "answer" in value && "sentMs" in value;
 
-/** Runs the checks that use a probe, after the probe has ended. Returns the first breach that must stop the run. */
+/** Runs the checks that use the evidence of an ended probe. Returns the first breach that must stop the run. */
 export function breachShownBy(
   { planned: { probe: ended } }: ProbeRun,
   done: readonly ProbeRun[],

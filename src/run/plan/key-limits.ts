@@ -2,8 +2,8 @@ import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /**
- * Returns the limits of a key's tier: those in the target file, or else the published limits. `null` if the limits are
- * unknown.
+ * Returns the limits of a key's tier: those in the target file, or else the published limits; `null` if unknown. A
+ * `tokensPerMonth` of the key itself replaces the tier's.
  */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
@@ -21,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Returns the published tier whose limit per minute or hour equals the reported limit. `null` if no tier matches, or
- * if two tiers match and the other headers fit both.
+ * Returns the published tier whose limit per minute or hour equals the reported limit. A limit of 100 fits two tiers:
+ * `free` per hour and `pro` per minute. Returns `null` if the other headers fit both, or if no tier matches.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -35,7 +35,10 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   return mayBeFreeHour(reported) ? null : byMinute;
 }
 
-/** Whether a limit of 100 can be the free tier's limit per hour, and not only the pro tier's limit per minute. */
+/**
+ * Whether a limit of 100 whose window ends within 60 s can be the free tier's hour, and not only the pro tier's minute.
+ * It can if a clock hour is ending, or if over 10 requests are used: an hour can begin before the run.
+ */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;
   return isLastMinute || remaining < limit - 10;

@@ -48,7 +48,7 @@ type ValueByNeed = {
   readonly "keys.second": TargetKey;
   readonly clock: ClockControl;
   readonly receiver: Receiver;
-  /** The secret with which requests are signed. */
+  /** The secret with which the harness signs requests. */
   readonly signing: string;
   readonly "paths.batch": string;
   readonly "paths.start": OpenPaths;
@@ -123,8 +123,8 @@ export function mainKey(target: Target): TargetKey | null {
 }
 
 /**
- * Returns a key with few monthly tokens left. Prefers a key that the target file marks as `nearQuota`: a key with a low
- * token limit may have most of its tokens left.
+ * Returns a key whose monthly tokens are nearly used up: the target file marks it as `nearQuota`. Otherwise, returns a
+ * key with a token limit of its own, which may be far from used up.
  */
 function keyNearQuota(target: Target): TargetKey | null {
   const keys = Object.values(target.keys).filter(keyKinds.nearQuota);
@@ -145,8 +145,8 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /**
- * Whether the main key's limit per minute is unknown or too low for all probes. `false` with a test clock, which makes
- * windows pass at once.
+ * Whether the main key's limit per minute is unknown, or at most twice the free tier's. `false` with a test clock,
+ * which makes windows pass at once.
  */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);

@@ -16,11 +16,11 @@ import {
 import { executionsOf, type Probe, requestsOf, type Stage } from "../probe.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 
-/** A probe of the plan. A probe that tests the limits of tiers occurs once for each tier. */
+/** A probe of the plan. A probe that tests tiers occurs once for each tier. */
 export interface PlannedProbe {
   readonly probe: Probe;
   readonly tested: TierUnderTest | null;
-  /** Whether a check judges the probe's evidence. `false` if checks only observe gaps of the document. */
+  /** Whether a check judges the probe's evidence. `false` if all checks of the probe only observe gaps. */
   readonly isJudged: boolean;
   readonly musts: readonly Check[];
   readonly requests: number;

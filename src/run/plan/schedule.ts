@@ -99,8 +99,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe of the main key also uses a key that a `spare` probe uses up. If so, the probe of the main key must
-  // run first.
+  // Whether a probe of the main key also uses the key of a `spare` limit test. The probe must then run first, because
+  // the test uses the key up.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -135,8 +135,8 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 }
 
 /**
- * Amount added to the value of every probe. Otherwise, among probes of value 0, cheap ones would not come first. Also
- * the divisor for a probe of 0 requests.
+ * Added to the value of every probe, so that among probes of value 0, the cheapest comes first. Also the divisor for a
+ * probe of 0 requests.
  */
 const minProbeValue = 0.01;
 
@@ -153,8 +153,8 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
 }
 
 /**
- * Puts the `limits` probes of each tier last. But if the other probes use over half the limit per minute, `limits`
- * probes come first.
+ * Puts the `limits` probes of each tier last. Puts them first if the tier's other probes use over half of its limit per
+ * minute: the rest could be too little for `limits` probes.
  */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {

@@ -90,7 +90,7 @@ export function selectionMatcher({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/** Whether a check belongs to a chosen profile. A `core` check also belongs to the profile of each judged endpoint. */
+/** Whether a check belongs to a chosen profile. A `core` check also belongs to the profiles of its endpoints. */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;
@@ -117,7 +117,7 @@ const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23",
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns the suites for a target. If the target needs no key, the checks of clauses about keys do not apply. */
+/** Returns a target's suites. If it needs no key, checks about keys only report that their clause does not apply. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -29,8 +29,8 @@ export interface Client {
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
   /**
-   * Returns the body that the client sends for a POST of `text`: with the fields that the target file adds for an
-   * agent. A signature must cover this body.
+   * Returns the body that the client would send for a POST of `text`, including fields that the target file adds for
+   * the agent. A signature must cover this body.
    */
   readonly bodyToSend: (path: string, text: string) => string;
 }

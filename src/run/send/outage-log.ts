@@ -107,7 +107,7 @@ export interface CrashSuspects {
   readonly observeResent: (exchange: Exchange) => void;
   /**
    * Call this for each request that an outage left without a complete response. `isCut`: the connection broke after the
-   * request was sent. If `false`, the request is recorded only if the transport resent it.
+   * request was sent. Otherwise, records the request only if the transport resent it.
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;

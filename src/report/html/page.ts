@@ -6,13 +6,13 @@ import { escapeHtml, type Html } from "./markup.ts";
 interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets that follow the base style. The page's Content-Security-Policy forbids style attributes. */
+  /** Style sheets that follow `baseStyle`. The Content-Security-Policy forbids style attributes, so use classes. */
   readonly styles?: readonly string[];
   readonly script?: string;
   readonly feed?: string;
 }
 
-/** Renders an HTML page. Its Content-Security-Policy allows only the page's own style and script, by hash. */
+/** Renders an HTML page. Its Content-Security-Policy allows, by hash, only the page's own style and script. */
 export function renderPage({ title, body, styles = [], script = "", feed }: PageContent): string {
   const style = [baseStyle, ...styles].join("\n");
   return [

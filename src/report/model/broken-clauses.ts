@@ -12,7 +12,7 @@ import { outside, own, type Text, text } from "./section.ts";
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the interface document that has the clause; empty for a rule of a load scenario. */
+  /** Section of the interface document that contains the clause; empty for a rule of a load scenario. */
   readonly section: string;
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
@@ -71,7 +71,7 @@ export function failureCauses({ findings }: Pick<Report, "findings">): FailureCa
     .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
-/** Returns the causes of failed clauses, the first to fix first; an empty list if only one clause failed. */
+/** Returns the causes of failures, the worst for a client first. Returns none if only one clause failed. */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
   return causes.length === 1 && causes[0]?.broken.length === 1 ? [] : causes;
@@ -101,7 +101,7 @@ function endpointsAcceptingInvalidKeys({ seen }: ReportFinding): string[] {
     : [];
 }
 
-/** Returns the ids of clauses with a skipped check whose skip reason names a broken clause. */
+/** Returns the ids of other clauses with a skipped check whose skip reason names a broken clause, such as `INV-1`. */
 const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] =>
   clausesOf(
     skipped.filter(

@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { formatDuration } from "../../base/duration.ts";
 
-/** Maximum size of each part of a message as text. Notes say how many headers and body characters are left out. */
+/** Maximum size of a message as text. Lines with `*` say how many headers and body characters are left out. */
 export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;

@@ -71,7 +71,10 @@ export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Known failures, which do not fail the run. The run fails if one of them no longer occurs. */
+  /**
+   * Known failures, which do not fail the run. If the check of an entry now passes, the run fails, unless the entry has
+   * expired or says `flaky`.
+   */
   readonly baseline: Baseline;
 }
 
@@ -82,7 +85,7 @@ export type TestStatus =
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /** The finding does not fail the run: its outcome is `pass`, `observed`, `note`, or a permitted `warning`. */
+  /** The finding does not fail the run: it is `pass`, `observed` or `note`, or `warning` without `strict`. */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

@@ -54,7 +54,10 @@ function formatActual(actual: string): string {
 const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
   `${file}:${line}:${column}`;
 
-/** Findings of one check with the same result, merged. They differ only in their instances: tiers or load trials. */
+/**
+ * Findings of one check with the same texts, merged. `finding` is the first of them. `instances` names the tier of each
+ * of them, or under load the tier and the engine.
+ */
 export interface DistinctFinding {
   readonly finding: ReportFinding;
   readonly instances: readonly string[];

@@ -96,8 +96,8 @@ const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns the finding as it counts in `profile`; empty if it does not count there. If only streams broke a `core`
- * clause, it is broken in `streaming`, and passes in `core`.
+ * Returns the finding as `profile` counts it; an empty list if `profile` does not count it. Example: if only streams
+ * break a `core` clause, `streaming` counts a failure and `core` a pass.
  */
 function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);

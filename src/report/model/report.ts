@@ -245,7 +245,7 @@ export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
 const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
 
-/** Options of a run that its report repeats unchanged. */
+/** Fields that a report copies from the options of its run: the selected checks, and the trouble for a client. */
 export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
 
 export const statedFactsOf = (options: StatedFacts): StatedFacts =>
@@ -268,8 +268,8 @@ export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 /** A report with its evidence. Secrets are redacted. Control characters are not escaped: each renderer must do so. */
 export interface ReportDocument {
   readonly report: Report;
-  /** Evidence of the run; `null` for a load report or a night, and if the evidence file is missing or was not read. */
+  /** Evidence of the run; `null` for a load report, for a nightly run from a history, and if no file was read. */
   readonly evidence: Evidence | null;
-  /** Load evidence by file name, as in `report.load.runs[].evidence`. Empty for a report without load. */
+  /** Load evidence by file name, as in `report.load.runs[].evidence`. Empty without load, or if none was read. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }

@@ -21,8 +21,8 @@ export const sinceUnlessFirst = (since: RequirementSet): Pick<ReportFinding, "si
   since === firstRequirements ? {} : { since };
 
 /**
- * Removes the requirement set from the id of a check: `INV-3/in requests of 1.1` becomes `INV-3`. Returns `null` if the
- * id names no requirement set.
+ * Returns `INV-3` for the check `INV-3/in requests of 1.1`, which judges only requests that set 1.1 added. Returns
+ * `null` if the id of the check names no requirement set.
  */
 export const checkIdWithoutSet = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
@@ -35,10 +35,7 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/**
- * Whether a requirement set contains the clause. Always `true` for an id that is not a clause, such as
- * `load/slow-refusals`.
- */
+/** Whether a requirement set contains the clause. `true` for rules of load scenarios, e.g. `load/slow-refusals`. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
@@ -46,7 +43,7 @@ export const isClauseIn = (clause: string, requirements: string): boolean =>
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** Returns the newest requirement set; for a server, the newest set that added a requirement for servers. */
+/** Returns the newest requirement set. For a server, skips later sets that add no requirement for servers. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 

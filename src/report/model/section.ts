@@ -159,7 +159,7 @@ export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Converts a `Text` to a string. The function `format.outside` must escape the part: it may come from the target. */
+/** Converts a `Text` to a string. `format.outside` gets the untrusted parts, and must escape them. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -42,14 +42,14 @@ interface StreamTimes {
 
 /** Minimum number of chunks of a lump, which is a stream whose chunks all arrive together at the end. */
 const minLumpChunks = 5;
-/** Minimum time from the request to the last chunk of a lump. In a faster stream, all chunks are close together. */
+/** Minimum time from the request to the last chunk of a lump. A faster stream has its chunks close together anyway. */
 const minLumpMs = 200;
 /** Maximum time between the first and the last chunk of a lump, as a share of the time from the request to the last. */
 const maxLumpShare = 0.05;
 /** A stream's rate is computed only if its chunks span at least this time, because the timer is inexact. */
 const minRateMs = 20;
 
-/** Measures the streaming quality of each agent, by streams that ended with `done`, have content and are not paced. */
+/** Measures each agent's streaming quality by its streams with content and `done` that were not delayed or resumed. */
 export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
   const streams = exchanges.flatMap((exchange) => streamTimesOf(exchange) ?? []);
   return [...Map.groupBy(streams, ({ agent }) => agent)]

@@ -59,8 +59,8 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
 /**
- * Returns the must clauses that no check exercised: those in `unselected` included, exempt ones left out. A clause with
- * untested pairs of request properties counts as not exercised.
+ * Returns the must clauses that no check exercised, including those in `unselected`. Ignores clauses that the target
+ * file exempts. A clause with untested pairs of request properties counts as not exercised.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
@@ -178,7 +178,7 @@ export const whyNothingJudged = ({
 
 interface ExitOptions {
   readonly strict: boolean;
-  /** Whether a must clause that was not exercised fails the run, unless its profile is not offered or not selected. */
+  /** Whether an unexercised must clause fails the run. Clauses of profiles not offered or not selected do not count. */
   readonly complete: boolean;
 }
 
@@ -219,6 +219,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamedFindings(report).length > 0) return 3;
-  // If all other findings were skipped, code 3 (nothing exercised) would be wrong: the excused ones were exercised.
+  // Code 3 means that nothing was exercised. Excused findings were exercised, although `findings` lacks them.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -15,7 +15,10 @@ export interface RegistryEntry {
   /** Whether the signing key is in the vendor's key list. */
   readonly isSignedByVendor: boolean;
   readonly expires: string;
-  /** Version of a later, nonconformant statement on the deployment, by no later requirement set; `null` if none. */
+  /**
+   * Version of a newer, nonconformant statement about the same deployment; `null` if there is none. Ignores statements
+   * by a later requirement set, because that set may have more clauses.
+   */
   readonly supersededBy: string | null;
   /** Version of the newest statement with the same deployment and kind; `null` if this statement is the newest. */
   readonly newer: string | null;

@@ -31,7 +31,7 @@ export const feedGenerator = html`<generator>agent-hosting-conformance registry<
 
 const maxEntries = 50;
 
-/** Renders the Atom feed (RFC 4287) of the 50 newest runs of a registry. Its links are relative to `url`, if known. */
+/** Renders the Atom feed (RFC 4287) of a registry's 50 newest statements. Links are relative to `url`, if known. */
 export function renderRegistryFeed({ entries, url, now }: Registry): string {
   const newest = entries.toSorted((one, other) => Date.parse(finishedOf(other)) - Date.parse(finishedOf(one)));
   const [first] = newest;

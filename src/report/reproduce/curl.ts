@@ -5,23 +5,20 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 
 export interface CurlOptions {
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of `evidence.json`, from which the command reads a body that is too long for a command line. */
+  /** Path of `evidence.json`. The curl command takes a body of more than 4,096 bytes from this file. */
   readonly evidenceFile: string;
   readonly connection: ReportedConnection | undefined;
 }
 
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/**
- * Returns a function that finds the shell variable for a key name: the variable that the target file names, or a
- * default such as `PRO_KEY`.
- */
+/** Returns a function that finds a key's shell variable: the one in the target file, or a default such as `PRO_KEY`. */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
-/** Returns the default shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` if the name gives none. */
+/** Returns the default shell variable for a key, such as `PRO_KEY` for `pro`; `undefined` e.g. for the name `1`. */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
   if (name === "webhook secret") return webhookSecretVariable;

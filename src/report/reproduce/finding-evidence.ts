@@ -24,10 +24,7 @@ export interface EvidenceContext extends CurlOptions {
   readonly recorded: () => MessagesById;
   readonly pathOf: (file: string) => string;
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /**
-   * Whether a user can send the recorded requests again. `false` if a client was judged, because its reference server
-   * has stopped.
-   */
+  /** Whether a user can send the requests again. `false` if a client was judged: its reference server has stopped. */
   readonly canSend: boolean;
 }
 
@@ -82,10 +79,7 @@ export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
 export interface FindingEvidence {
   readonly kind: "exchange" | "delivery";
   readonly id: string;
-  /**
-   * The message line by line, as on the wire. Each line starts with `>` (sent), `<` (received) or `*` (a note of the
-   * harness).
-   */
+  /** The message, like `curl -v`: a line begins with `>` (sent), `<` (received) or `*` (a note of the harness). */
   readonly lines: readonly string[];
   readonly commands: readonly string[];
 }
@@ -134,8 +128,8 @@ const expiryTimes = (exchanges: readonly Exchange[]): MessagesById["expiredMs"] 
 const maxRepeatedRequests = 2;
 
 /**
- * Returns shell commands for a delivery. They create its webhook again, and repeat up to two POST requests that the
- * finding names. If the delivery has a wrong signature, they also compute the right one.
+ * Returns shell commands that cause a delivery again. They create its webhook, and repeat up to two POST requests that
+ * the finding names. For a wrong signature, one more command prints the right one.
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
   const creation = findCreation(delivery, context.recorded().exchanges);
@@ -156,8 +150,8 @@ function findCreation({ request }: Delivery, exchanges: MessagesById["exchanges"
 }
 
 /**
- * Returns the last two segments of a webhook's path. A tunnel between target and receiver may change all other parts of
- * the URL.
+ * Returns the last two path segments of a webhook's URL, a token and a name. They identify the webhook: a tunnel
+ * between target and receiver may change the rest of the URL.
  */
 const webhookPathOf = (url: string): string =>
   url

@@ -98,8 +98,8 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 interface JudgementDifferences {
   readonly differences: readonly string[];
   /**
-   * Findings that follow from the evidence but are not in the report, because the run did not select their checks.
-   * Example: `SSE-10 (note)`. These findings do not count as differences.
+   * Findings such as `SSE-10 (note)` that follow from the evidence but are not in the report, because the run did not
+   * select their checks. They do not count as differences.
    */
   readonly leftOut: readonly string[];
 }
@@ -109,9 +109,9 @@ export function rejudgeDifferences(
   again: Report,
   unselected: readonly ReportFinding[] = [],
 ): JudgementDifferences {
-  const names = new Set(report.findings.map(findingKey));
+  const keys = new Set(report.findings.map(findingKey));
   const isLeftOut = (finding: ReportFinding): boolean =>
-    finding.level !== "must" && finding.level !== "load" && !names.has(findingKey(finding));
+    finding.level !== "must" && finding.level !== "load" && !keys.has(findingKey(finding));
   const findings = again.findings.filter((finding) => !isLeftOut(finding));
   const leftOut = [...unselected, ...again.findings.filter(isLeftOut)];
   return {

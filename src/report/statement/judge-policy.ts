@@ -115,7 +115,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
 };
 
-/** Allowed clock difference, in days. The end of a run may lie up to one hour in the future. */
+/** One hour, in days. A run may seem to end that far in the future, because the vendor's clock may be fast. */
 const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
@@ -162,7 +162,7 @@ function disallowedFailures(allowed: AllowedExceptions, { statement, now }: Poli
     });
 }
 
-/** Returns the verdict of a statement. If the policy allows each of the failures, `nonconformant` becomes `partial`. */
+/** Returns the verdict of a statement. `nonconformant` becomes `partial` if the policy allows all failed checks. */
 function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
   const isExcused =

@@ -105,9 +105,7 @@ export interface VendorKey {
   readonly revoked: string | null;
 }
 
-/**
- * Parses a vendor's list of public keys. Returns an error message for an invalid key, a repeated key or a wrong key id.
- */
+/** Parses a vendor's list of public keys. Returns an error message for an invalid or repeated key or a wrong key id. */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {
@@ -184,11 +182,9 @@ export const signedBytes = (payload: Uint8Array): Buffer =>
 interface SignatureCheck {
   /** Keys with a valid signature in the envelope. Each of these keys is in a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /**
-   * A line for each invalid signature and each revoked key. If no signature is valid, also a line for each unknown key.
-   */
+  /** Messages about invalid signatures and revoked keys. If no signature is valid, also about unknown keys. */
   readonly problems: readonly string[];
-  /** A line for each signature by an unknown key. If no signature is valid, `problems` contains these lines instead. */
+  /** Messages about unknown keys. Empty if no signature is valid: then `problems` contains these messages. */
   readonly notes: readonly string[];
 }
 

@@ -143,7 +143,7 @@ const statementLoadOf = ({
 /** Returns the SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Returns text chunks, and a function that returns their SHA-256 after a caller has read them all. */
+/** Computes the SHA-256 of text chunks while a caller reads them. Call `sha256` after the last chunk. */
 export function chunksWithDigest(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;

@@ -33,9 +33,7 @@ import { type FailureContext, failureLines, formatDistinctFinding } from "./fail
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Whether to show only the verdict, and a line for each clause with the outcome `fail` or `error`. */
   readonly quiet: boolean;
-  /**
-   * Whether to show the section `streaming`, and sections such as `readings` and `coverage` even if a clause failed.
-   */
+  /** Whether to show the section `streaming`; and, even if a clause failed, others such as `readings`. */
   readonly verbose?: boolean;
 }
 

@@ -135,10 +135,10 @@ const maxPairRows = 30;
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   readonly reported: string;
-  /** Start of the first night that showed the change, ISO 8601. Some nights can pass until the change is reported. */
+  /** Start of the first night with the change, ISO 8601. A change of latency can be reported some nights later. */
   readonly since: string;
   readonly says: string;
-  /** Start of the night that showed the end of a regression or slow-down; `null` if no night did. */
+  /** Start of the night that ended a regression or slow-down; `null` if none did, and for the other kinds. */
   readonly over: string | null;
 }
 

@@ -108,7 +108,7 @@ function decodeHistogram({
 interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
-  /** Latencies to draw, in ms. For a load, at most 1,000 quantiles; a few percentiles if its histogram is damaged. */
+  /** Latencies to draw, in ms. A load gives up to 1,000 quantiles of its histogram, or six if it is damaged. */
   readonly values: readonly number[];
 }
 

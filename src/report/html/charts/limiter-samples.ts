@@ -81,7 +81,10 @@ interface WindowCounts {
   readonly max: number;
 }
 
-/** Counts by a rolling window, or by a fixed one if the rolling count exceeds the limit and the fixed one is lower. */
+/**
+ * Counts admitted requests in a rolling window. If the count exceeds the limit, the limiter may use fixed windows:
+ * then counts in fixed windows, if that gives a lower maximum.
+ */
 export function countInWindow(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -96,23 +99,23 @@ export function countInWindow(
 function countInRollingWindow(samples: readonly LimiterSample[], windowMs: number): WindowCounts {
   const line: ChartPoint[] = [];
   const refusals: ChartPoint[] = [];
-  const within: number[] = [];
+  const endTimes: number[] = [];
   let max = 0;
   let oldest = 0;
   const dropUntil = (atMs: number): void => {
-    for (let end = within[oldest]; end !== undefined && end <= atMs; end = within[oldest]) {
+    for (let end = endTimes[oldest]; end !== undefined && end <= atMs; end = endTimes[oldest]) {
       oldest += 1;
-      line.push({ x: end, y: within.length - oldest });
+      line.push({ x: end, y: endTimes.length - oldest });
     }
   };
   for (const { atMs, decision } of samples) {
     dropUntil(atMs);
     if (line.length === 0) line.push({ x: atMs, y: 0 });
-    if (decision === "refused") refusals.push({ x: atMs, y: within.length - oldest });
+    if (decision === "refused") refusals.push({ x: atMs, y: endTimes.length - oldest });
     if (decision !== "admitted") continue;
-    within.push(atMs + windowMs);
-    max = Math.max(max, within.length - oldest);
-    line.push({ x: atMs, y: within.length - oldest });
+    endTimes.push(atMs + windowMs);
+    max = Math.max(max, endTimes.length - oldest);
+    line.push({ x: atMs, y: endTimes.length - oldest });
   }
   return { shape: "rolling", line, refusals, max };
 }
@@ -139,8 +142,8 @@ function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: nu
 }
 
 /**
- * Returns a function that computes the index of the fixed window in which a request was answered. The index comes from
- * the reset header, or without a valid one from the time of the response.
+ * Returns a function that gives a response the number of its fixed window. The number follows from the reset header or,
+ * without a plausible one, from the time of the response.
  */
 export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
@@ -159,7 +162,7 @@ export function fixedWindowIndexer(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // The index never decreases, although responses can arrive out of order.
+    // The number never decreases: a late response of the previous window counts in the newer window.
     last = Math.max(last, window);
     return last;
   };

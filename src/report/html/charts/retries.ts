@@ -122,7 +122,7 @@ function formatReply({ reply }: Delivery): string {
   }
 }
 
-/** Below about this many seconds, the time axis is linear, because a logarithmic axis cannot show 0. */
+/** Up to about this many seconds, the time axis is nearly linear, because a logarithmic axis cannot show 0. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale for the time axis, so that both a minute and two hours are visible. */

@@ -16,7 +16,10 @@ interface ChartedStream {
 
 const maxListedStreams = 8;
 
-/** Draws up to eight streams, event by event. Of an agent's streams with the same first event and end, draws one. */
+/**
+ * Draws up to eight streams with their events. If streams of an agent begin and end alike, e.g. with `start` and
+ * `done`, draws only the first of them.
+ */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;

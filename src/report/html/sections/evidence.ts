@@ -15,7 +15,7 @@ import { type Html, html } from "../markup.ts";
 export interface PageContext extends EvidenceContext {
   readonly report: Report;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
-  /** Reserves space on the page for a number of characters. Returns `false` if too little space is left. */
+  /** Subtracts `characters` from those left for the page. Returns `false`, and subtracts none, if too few are left. */
   readonly tryReserve: (characters: number) => boolean;
 }
 

@@ -48,7 +48,7 @@ export interface VerticalLine {
 
 interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> {
   readonly x: Axis & {
-    /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
+    /** Preferred distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. */
     readonly units?: readonly number[];
     readonly scale?: Scale;
   };

@@ -58,7 +58,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 }
 
 function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
-  // By default, requests of an API key count for an account whose name is the text of the key.
+  // The name of a key's account is the text of the key, unless a fault or variant changes that.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();
@@ -67,7 +67,7 @@ function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   return { start: startId, keys: Object.fromEntries(keys) };
 }
 
-/** Maximum seconds by which one request may advance the virtual clock: ten years, to keep dates valid. */
+/** Maximum seconds by which one request may advance the virtual clock: ten years. More could make dates invalid. */
 const maxAdvanceSeconds = 315_576_000;
 
 function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock, path: string): void {

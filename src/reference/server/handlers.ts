@@ -250,7 +250,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns an error if the month's tokens are used up. No other limit applies to the entries of an operation. */
+/** Returns an error if the month's tokens are used up. The server checks no other limit for entries of an operation. */
 function quotaError({ account, endpoint, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = state.behaviour.tokenCount(account, nowMs);
   return state.behaviour.needsTokens(endpoint) && used >= limit

@@ -138,7 +138,7 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** Maximum time that the server keeps an idle connection open. Usual clients close the connection sooner. */
+/** Time until the server closes an idle connection. It is long, because closing could lose a request on its way. */
 const keepAliveMs = 72_000;
 
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
@@ -152,7 +152,7 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
   return server;
 }
 
-/** Responds 400 to bytes that are not an HTTP request. Closes a socket that already carried a response. */
+/** Responds 400 to bytes that are not an HTTP request. If the socket already carried a response, only closes it. */
 export function respondToMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -179,7 +179,7 @@ export function respondToMalformed(state: ServerState, error: NodeJS.ErrnoExcept
   socket.end(bytes);
 }
 
-/** Makes the server parse every request body as JSON and keep the body's bytes for the signature. */
+/** Makes the server parse request bodies as JSON, and keep the bytes for signatures. Refuses other content types. */
 export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
@@ -216,7 +216,7 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/** Parses a query string. Integers of up to 16 digits become numbers, as the schema of `page` and `limit` requires. */
+/** Parses a query. Integers of up to 16 digits become numbers, for `page` and `limit`. Longer ones stay text. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

@@ -22,7 +22,7 @@ const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 /** A failure or delay that a test plans for the next requests that run an agent. */
 interface PlannedTrouble {
   readonly kind: (typeof troubleKinds)[number];
-  /** For `limit`, the `retry_after` of the error. For `delay`, the wait in real time. */
+  /** `limit`: the `retry_after` of the response. `delay`: the wait in real time. Other kinds ignore it. */
   readonly seconds: number;
   readonly requests: number;
   readonly agentId: string | null;
@@ -104,7 +104,7 @@ interface ServerSetup extends Pick<
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum number of entries in each bounded map: for client addresses, for conversations and for operations. */
+/** Maximum number of entries of each map, so that memory stays bounded: client addresses, conversations, operations. */
 const maxMapEntries = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {

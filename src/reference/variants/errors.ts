@@ -110,8 +110,8 @@ const authenticationVariants = variants("Authentication", {
   ),
   "signature-ignored": variant("Signatures are not checked.").by((base) => ({
     acceptsSignature: () => true,
-    // Replaces `signedBytes` without effect. The selftest never combines two variants that replace the same function,
-    // and `signature-ignored` would hide `signature-of-path-only`.
+    // Changes nothing. Because both variants replace `signedBytes`, the selftest never combines this one with
+    // `signature-of-path-only`: ignored signatures would hide its effect.
     signedBytes: (request) => base.signedBytes(request),
   })),
   "signature-of-path-only": variant("The signed path has no query string.").by((base) => ({

@@ -16,7 +16,7 @@ export type Resolver = (name: string, done: (error: Error | null, addresses: rea
 export interface GuardOptions {
   readonly allowsLoopback: boolean;
   readonly allowed: readonly string[];
-  /** Addresses of this machine, refused unless allowed. Default: the addresses of all network interfaces. */
+  /** Addresses of this machine, refused unless in `allowed`. Default: the addresses of all network interfaces. */
   readonly machineAddresses?: readonly string[];
   readonly resolve?: Resolver;
 }
@@ -38,7 +38,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
   const isAllowed = (address: string) => allowed.has(address) || (allowsLoopback && loopbackNetworks.has(address));
   const isRefused = (address: string) => {
     const all = equivalentAddresses(address);
-    return all.some((meaning) => privateNetworks.has(meaning) || machineAddresses.has(meaning)) && !all.some(isAllowed);
+    return all.some((each) => privateNetworks.has(each) || machineAddresses.has(each)) && !all.some(isAllowed);
   };
   return {
     addressRefusal: (text) => {
@@ -74,7 +74,7 @@ export function isLoopbackHost(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 
-/** Networks that webhooks may not reach unless allowed. Source: IANA special-purpose registries (RFC 6890). */
+/** Networks that {@link AddressGuard} refuses by default. Most are IANA special-purpose networks (RFC 6890). */
 const privateNetworks = addressSet([
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -121,7 +121,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an IP address. Adds the IPv4 address embedded in it, if any: the network may deliver to that one. */
+/** Returns an address and the IPv4 address embedded in it, if any. A connection to the first may reach the second. */
 function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];
@@ -130,7 +130,7 @@ function equivalentAddresses(address: string): readonly string[] {
     .slice(0, 6)
     .map((group) => group.toString(16))
     .join(":");
-  // 6to4 (RFC 3056, section 2): the IPv4 address follows the prefix.
+  // A 6to4 address has the prefix 2002, then an IPv4 address. Source: RFC 3056, section 2.
   if (groups[0] === 0x2002) return [plain, toDottedIpv4(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
   // `::` and `::1` have the prefix of IPv4-compatible addresses, but they do not embed an IPv4 address.

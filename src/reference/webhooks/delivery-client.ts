@@ -30,9 +30,9 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Maximum bytes to read of a response body without `awaitsBody`. A longer body closes the connection. */
+/** Maximum bytes to read of a response body that has no influence on the result (`awaitsBody: false`). */
 const maxReadBodyBytes = 65_536;
-/** Maximum time for reading a response body without `awaitsBody`, by the server's clock. */
+/** Maximum time to read a response body that has no influence on the result, by the server's clock. */
 const bodyTimeoutMs = 1000;
 
 /** Maximum real time to open a connection. Needed because the timeout of a delivery does not stop a connection attempt. */
@@ -121,7 +121,7 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
-/** Reads a short response body to its end, to reuse the connection. A long or slow body closes the connection. */
+/** Reads a response body to its end, to reuse the connection. Closes the connection if the body is too long or slow. */
 function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

@@ -165,7 +165,7 @@ function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/** Delivery requests without a response so far. Before a virtual clock advances, it waits for them for a limited time. */
+/** Delivery requests without a response so far. A virtual clock waits briefly for the responses before it advances. */
 interface InFlightRequests {
   /** Registers a request that is being sent. Call the returned function when the request ends. */
   begin(budget: WaitBudget): () => void;
@@ -180,8 +180,8 @@ type WaitBudget = "usual" | "little";
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Duration of one timer. A wait for a response is a chain of these timers. If the process stalls, a single long timer
- * would end before the process reads the responses that have arrived.
+ * A wait for a response is a chain of timers of this duration. After a stall of the process, a single long timer could
+ * end before the process reads a response that has arrived.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
@@ -200,9 +200,9 @@ function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
     for (const wake of waiters) wake();
     waiters = [];
   };
-  const wait = (request: object, left: number) => {
-    if (left === 0) return stopWaiting(request);
-    setTimeout(() => waitedFor.has(request) && wait(request, left - 1), sliceMs).unref();
+  const wait = (request: object, slices: number) => {
+    if (slices === 0) return stopWaiting(request);
+    setTimeout(() => waitedFor.has(request) && wait(request, slices - 1), sliceMs).unref();
   };
   return {
     begin: (budget) => {

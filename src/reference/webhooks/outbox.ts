@@ -14,7 +14,7 @@ import {
   type Webhook,
 } from "./store.ts";
 
-/** The part of the server that delivers events to webhooks, and usage alerts. None of its methods throws. */
+/** The part of the server that sends deliveries: events to webhooks, and usage alerts. None of its methods throws. */
 export interface Outbox {
   /** Adds a webhook. Activates the stored webhook instead if a configuration file names it again. */
   add(webhook: NewWebhook): Webhook;
@@ -25,12 +25,12 @@ export interface Outbox {
   emit(event: HostingEvent): void;
   /** Sends a usage alert, which belongs to no webhook. */
   notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
-  /** Returns a webhook's deliveries: all pending ones, and the last 1,000 finished ones. */
+  /** Returns a webhook's deliveries: all pending ones, and the 1,000 newest of the finished ones. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   totalsOf(webhookId: string): DeliveryTotals;
   /** Returns why the server refuses to deliver to a URL, or `null`. Does not resolve host names. */
   addressRefusal(url: string): string | null;
-  /** Waits for the response to each open delivery request, but at most about one second of real time. */
+  /** Waits until each due delivery has a response, but for each at most about one second of real time. */
   whenIdle(): Promise<void>;
   /** Aborts all delivery requests. A server with a data folder sends them again when it next starts. */
   close(): Promise<void>;

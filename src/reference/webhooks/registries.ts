@@ -86,7 +86,7 @@ export function deliveryRegistry(
 
 interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Stores a delivery's new state. Drops a finished alert, and a webhook's oldest delivery beyond `maxEnded`. */
+  /** Stores a delivery's state. Drops finished alerts, and a webhook's oldest finished delivery beyond `maxEnded`. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];

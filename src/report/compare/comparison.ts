@@ -1,5 +1,4 @@
 import { z } from "zod";
-
 import type { DeepReadonly } from "../../base/json.ts";
 import { coverageSharesSchema } from "../model/profiles.ts";
 import { type Outcome, rowLevels, outcomes } from "../model/finding.ts";
@@ -58,13 +57,21 @@ const observationSchema = findingChangeSchema.extend({
 });
 
 const unpairedReasons = [
+  /** The suite of the report has no such check. */
   "check",
+  /** The requirement set of the report is too old for the check. */
   "requirements",
+  /** `--only` or `--skip` excluded the clause. */
   "unselected",
+  /** The run ended early. */
   "unreached",
+  /** The run had the check, but for other tiers. */
   "instance",
+  /** The load run lacks this combination of scenario, tier and engine. */
   "trial",
+  /** The finding only repeats a check that both reports have: `INV-3/in requests of 1.1` repeats `INV-3`. */
   "repeated",
+  /** No reason is known. */
   "silent",
 ] as const;
 const unpairedSchema = findingIdentitySchema
@@ -117,8 +124,8 @@ export const comparisonSchema = z
     /** Differences between the test suites of the two reports. `null`: version, clauses and requirements are equal. */
     changedSuite: suiteSchema.nullable(),
     /**
-     * Findings that became a note, warning, fail or error, or a worse one of these. A note, warning or fail also counts
-     * after `error`.
+     * Findings that became a note, warning or fail, or a worse one of these three. A change to or from `error`
+     * counts, too, unless the new outcome is pass, observed or skipped.
      */
     newlyFailing: z.array(findingChangeSchema),
     /** Findings that changed from note, warning, fail or error to pass or observed. */
@@ -157,13 +164,7 @@ export type FindingIdentity = DeepReadonly<z.infer<typeof findingIdentitySchema>
 export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
-/**
- * Why one of two compared reports lacks a finding. `check`: the suite of that report has no such check. `requirements`:
- * the requirement set is too old for the check. `unselected`: `--only` or `--skip` excluded the clause. `unreached`:
- * the run ended early. `instance`: the run had the check, but for other tiers. `trial`: the load run lacks this
- * combination of scenario, tier and engine. `repeated`: the finding only repeats a check that both reports have, e.g.
- * `INV-3/in requests of 1.1` repeats `INV-3`. `silent`: no reason is known.
- */
+/** Why one of two compared reports lacks a finding that the other has. */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 
 /** A finding that only one of the two reports has. */

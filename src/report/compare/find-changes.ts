@@ -33,7 +33,7 @@ export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted"
 const windowKindPattern = `(?:${windowKinds.join("|")})`;
 const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
 
-/** Whether two texts of findings differ only in times, ports, or lists of window kinds that have a kind in common. */
+/** Whether two texts differ only in times, ports or window kinds. `fixed or rolling` matches `fixed`, not `bucket`. */
 export function isEquivalentText(was: string, is: string): boolean {
   if (replaceVolatile(was) !== replaceVolatile(is)) return false;
   if (!haveSameUnits(was, is)) return false;

@@ -52,7 +52,7 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
       broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
     ),
   );
-  // Groups findings by probable cause only if they have no position in a file, because an annotation has one position.
+  // An annotation has one position in a file. Findings with positions are grouped by them, others by probable cause.
   const groupOf = ({ clause, where }: ReportFinding): string =>
     where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
   const order = [...new Set(firstClause.values())];

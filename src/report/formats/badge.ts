@@ -1,5 +1,4 @@
 import { makeBadge } from "badge-maker";
-
 import type { ReportDocument, Report, Verdict } from "../model/report.ts";
 import { reportShares } from "../model/profiles.ts";
 import { wholePercent } from "../../base/numbers.ts";

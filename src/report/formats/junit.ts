@@ -1,5 +1,4 @@
 import XmlBuilder from "fast-xml-builder";
-
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";

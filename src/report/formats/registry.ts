@@ -24,7 +24,7 @@ export interface FormatParts {
   readonly rules?: FailurePolicy;
   /** The saved report: `json` writes it, a statement has its hash. Default: `report` of the {@link ReportDocument}. */
   readonly report?: Report;
-  /** Returns the digests of the saved report and evidence files. A statement contains them. */
+  /** Returns digests for a statement: of the evidence files and, if the report was read from a file, of that file. */
   readonly digests?: () => Digests;
   /** Key, subjects and validity for signing a statement. Default: the statement is not signed. */
   readonly signing?: StatementSigning;
@@ -125,7 +125,7 @@ export const formats = {
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
   if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
-  // A digest of the saved report in `known` replaces the computed digest.
+  // If `known` has a digest of the saved report, that digest replaces the computed one.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 

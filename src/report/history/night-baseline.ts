@@ -35,8 +35,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns a report of earlier findings to compare with tonight's; `null` if tonight or the last 14 nights have no
- * findings. A check that is skipped or missing on a single night, e.g. because of a rate limit, counts as unchanged.
+ * Returns a report of earlier findings to compare with tonight's; `null` if tonight or the last 14 nights have none.
+ * A skipped or missing check counts as changed only on the second night in a row: a rate limit may skip it once.
  */
 export function nightBaseline(history: readonly Night[], tonight: Night): ReportDocument | null {
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);

@@ -138,7 +138,7 @@ interface NightReports {
   readonly id: string;
   readonly run: Report;
   readonly load: Report | null;
-  /** The end of a load that was interrupted or failed before it began; `null` otherwise, e.g. if there is no engine. */
+  /** Why no load was sent, e.g. an interruption; `null` if it was sent, or skipped, e.g. because there is no engine. */
   readonly loadEnd?: RunEnd | null;
 }
 

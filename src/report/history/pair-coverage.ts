@@ -13,9 +13,9 @@ interface PairsOfNight {
 export interface PairCoverageByNight {
   readonly total: number;
   readonly seen: number;
-  /** Nights that counted the same pairs as the newest night with a count, oldest first. Other nights are left out. */
+  /** Nights that had the same list of pairs as the newest night with pairs, oldest first. Others are not comparable. */
   readonly nights: readonly PairsOfNight[];
-  /** Flags or target-file lines that would make a run cover more pairs, as the last night's run reported them. */
+  /** Flags or target-file lines that would make a run cover more pairs. The newest night with pairs reported them. */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 

@@ -34,11 +34,11 @@ interface CountChange {
 }
 
 const maxEarlierRuns = 14;
-/** A failed or unanswered request counts as a change only after at least this many runs, all without one. */
+/** Minimum number of earlier runs, all without a failed (or unanswered) request, to report such a request tonight. */
 const minCleanRuns = 3;
 /**
- * Another number of admitted or refused requests counts as a change only after at least this many earlier runs. All of
- * them must have sent equally many requests, and have had the same number.
+ * Minimum number of earlier runs to report a changed number of admitted (or refused) requests. They must have
+ * sent as many requests as tonight's run, and must all have had the same number admitted (or refused).
  */
 const minConstantRuns = 10;
 
@@ -100,18 +100,18 @@ const formatCountChange = ({ load, count, was, is }: CountChange): string =>
 
 /** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /** Tonight's findings compared with earlier findings; `null` if tonight or the history has no findings. */
+  /** Tonight's findings compared with earlier ones; `null` if tonight or the last 14 nights have none. */
   readonly comparison: Comparison | null;
   /** Findings that became worse tonight, and load counts that changed. They fail the command. */
   readonly regressions: readonly Regression[];
   /** Load trials that became slower, confirmed by a second run. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Slower trials that belong to a slow-down of an earlier report. They do not fail the command. */
+  /** Slow-downs that began before another one was reported, and are part of it. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that a second run did not confirm. They do not fail the command. */
   readonly unconfirmed: readonly string[];
-  /** Slow-downs that earlier nights reported, and after which the trial has not become faster. */
+  /** Slow-downs that earlier nights reported and that still last: no later night reported the trial as faster. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
   readonly broken: readonly OpenFailure[];
@@ -128,14 +128,14 @@ export function trialsToConfirm(earlier: readonly Night[], tonight: Night): Tria
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
-/** Judges tonight by the `earlier` nights (oldest first). A second run must confirm slow-downs and uncertain counts. */
+/** Compares tonight with `earlier` nights (oldest first). A second run must confirm slow-downs and uncertain counts. */
 export function judgeNight(earlier: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = earlier.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);
   const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
   const counts = countChangesOf(history, tonight);
   const provenCounts = counts.filter((change) => change.isCertain || isConfirmed(change, tonight));
-  const { proven, open } = findSlowDowns(history, tonight);
+  const { proven, unproven } = findSlowDowns(history, tonight);
   const changes = proven.map((shift) => reportedShiftOf(shift, isPartOfReportedSlowDown(shift, history)));
   return {
     comparison,
@@ -145,7 +145,7 @@ export function judgeNight(earlier: readonly Night[], tonight: Night, rules: Reg
     faster: latencyShifts([...history, tonight], "faster").map((shift) => reportedShiftOf(shift, false)),
     unconfirmed: [
       ...counts.filter((change) => !provenCounts.includes(change)).map(formatCountChange),
-      ...open.map(({ load, figure }) => `load ${trialIdText(load)}: ${figure} looked slower`),
+      ...unproven.map(({ load, figure }) => `load ${trialIdText(load)}: ${figure} looked slower`),
     ],
     known: openSlowdowns(earlier),
     flaky: flakyChecksOf([...history, tonight]),
@@ -159,11 +159,11 @@ const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.in
 function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
-): { readonly proven: LatencyShift[]; readonly open: LatencyShift[] } {
+): { readonly proven: LatencyShift[]; readonly unproven: LatencyShift[] } {
   const first = latencyShifts([...history, { ...tonight, second: [] }], "slower");
-  const again = new Set(latencyShifts([...history, replaceLoadBySecondRun(tonight)], "slower").map(shiftKey));
-  const isAgain = (shift: LatencyShift): boolean => again.has(shiftKey(shift));
-  return { proven: first.filter(isAgain), open: first.filter((shift) => !isAgain(shift)) };
+  const second = new Set(latencyShifts([...history, replaceLoadBySecondRun(tonight)], "slower").map(shiftKey));
+  const isProven = (shift: LatencyShift): boolean => second.has(shiftKey(shift));
+  return { proven: first.filter(isProven), unproven: first.filter((shift) => !isProven(shift)) };
 }
 
 const shiftKey = ({ load, figure }: LatencyShift): string => `${trialIdText(load)} ${figure}`;

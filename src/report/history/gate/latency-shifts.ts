@@ -29,8 +29,8 @@ function latencyOf(run: NightLoad, metric: MetricName): number | null {
 }
 
 /**
- * Runs that start within this time after the first run of a night belong to the same night. They share the state of the
- * machine, so they are no independent samples.
+ * A nightly run and further runs that start less than six hours later count as one sample: the machine is in the same
+ * state, so their latencies are not independent.
  */
 const sameNightMs = 6 * 3_600_000;
 
@@ -90,7 +90,7 @@ interface MetricSeries {
 /** Finds lasting changes of latency in one direction, by a rank test and the thresholds of {@link latencyGate}. */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = metricSeriesOf(nights);
-  const candidates = series.flatMap((figure) => clearestShift(figure, direction) ?? []);
+  const candidates = series.flatMap((each) => clearestShift(each, direction) ?? []);
   const testCount = series.length * latencyGate.windows.length;
   const significant = significantByHolm(
     candidates.map(({ pValue }) => pValue),
@@ -189,21 +189,21 @@ export const latencyGate = {
   /** Maximum number of earlier nights to compare recent nights with. `minBaseline` is the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
-  /** Minimum change, as a share of the earlier latency. */
+  /** Minimum change, as a share of the earlier latency: 10 %. */
   minShare: 0.1,
-  /** Share of recent nights to keep for the median test. The nights with the largest change are left out. */
+  /** Share of the recent nights, without those that changed most, whose median must show half of `minShare`. */
   usualShare: 0.6,
   /** A latency must change by at least this many milliseconds. The load engine itself can cause smaller changes. */
   minMs: 1,
-  /** Minimum change, as a multiple of its standard error. The scatter of the earlier nights gives that error. */
+  /** Minimum change, in standard errors. The standard error is estimated from the scatter of the earlier nights. */
   minErrors: 4.5,
-  /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
+  /** Minimum noise to assume, as a share of the latency. Nights with equal latencies would otherwise show no noise. */
   minScatter: 0.01,
   /** Maximum probability of a false alarm in the rank test, over all metrics of a night together. */
   maxPValue: 0.001,
   /**
-   * Number of latest nights to search for a reported slow-down. A slower trial belongs to that slow-down if the trial
-   * was already slower on the night of the report.
+   * Number of latest nights to search for a report of a slow-down, of any trial. A trial that became slower before that
+   * report counts as part of it.
    */
   sameChangeNights: 14,
 } as const;

@@ -179,6 +179,11 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** Tolerance for `reset_at`: 2 seconds for clock differences and 1 for rounding. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
+/** A longer `retry_after` than needed is legal. A larger excess suggests a wrong unit, e.g. milliseconds. */
+const maxExcessSeconds = 60;
+/** Some targets always name the same wait, e.g. two minutes. */
+const maxFixedWaitSeconds = 120;
+
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
   if (resetAt === undefined) return null;
@@ -192,8 +197,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
     (atSeconds >= now - toleranceSeconds &&
-      // `retry_after` may exceed the time until `reset_at`. If it does by over an hour, its unit is probably wrong.
-      retryAfter - (atSeconds - now) <= longestWindowSeconds &&
+      retryAfter <= Math.max(atSeconds - now + maxExcessSeconds, maxFixedWaitSeconds) &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
     (reset !== null && Math.abs(atSeconds - reset) <= toleranceSeconds);
   const clocks = [dateSeconds(exchange), nowByReset(exchange)].filter((each) => each !== null);

@@ -27,7 +27,7 @@ export interface ServerOptions {
   readonly faults?: readonly string[];
   /** Names of {@link variants} to apply: legal behaviours that differ from the default. */
   readonly variants?: readonly string[];
-  /** Called after the response to each request has been sent. */
+  /** Called when a response has ended: it was sent, or its connection closed before (`left`). */
   readonly onRequest?: (line: RequestLine) => void;
 }
 

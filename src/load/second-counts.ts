@@ -84,9 +84,9 @@ function addCounts(counts: MutableCounts, other: SecondCounts): void {
   for (const { status, looked, flaws } of other.bodies) addBody(counts.bodies, status, looked, flaws);
 }
 
-export type HeadCounts = SecondCounts["heads"][number];
+export type ResponseHeadCounts = SecondCounts["heads"][number];
 
-function headOf(sample: LoadSample, status: number): HeadCounts {
+function headOf(sample: LoadSample, status: number): ResponseHeadCounts {
   const isNegative = typeof notNegative.judge(sample) === "string";
   return {
     status,
@@ -101,7 +101,7 @@ function headOf(sample: LoadSample, status: number): HeadCounts {
 const hasMalformedNumber = ({ malformed }: LoadSample): boolean =>
   malformed?.some(({ name }) => headerFormClauseOf(name) === notNegative.clause) ?? false;
 
-function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
+function addHead(heads: SecondCounts["heads"], more: ResponseHeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });
   else

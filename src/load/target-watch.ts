@@ -45,7 +45,7 @@ export const connectTo =
 interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded over a connection from before the outage; `failedMs` if it did not. */
+  /** When the load last got a response during the outage, e.g. over an open connection. `failedMs` if it got none. */
   respondedMs: number;
   readonly isRefused: boolean;
 }

@@ -198,7 +198,7 @@ export const exclusions: readonly Exclusion[] = [
 ];
 
 /** Dimensions whose value depends on earlier requests. Each is combined only with the dimensions in its list. */
-export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
+export const pairPartners: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };
 
 /**
  * Kinds of keys that a server must reject for some or all requests, with their columns in the coverage table. Sources:

@@ -17,7 +17,7 @@ import {
 } from "../../target/target.ts";
 import type { ControlParts, DiscoveredTarget } from "./discover.ts";
 
-export interface AnswersBeforeDiscovery {
+export interface UserAnswersBeforeDiscovery {
   readonly baseUrl: string;
   readonly name: string;
   readonly keyVariable: string;
@@ -47,7 +47,7 @@ export type KnownQueries = Partial<Readonly<Record<keyof typeof queryRoles, stri
 /** Paths of the batch and operation endpoints, which the interface document does not define. */
 export type UserGivenPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
-export interface AnswersAfterDiscovery {
+export interface UserAnswersAfterDiscovery {
   readonly agents: ChosenAgents;
   readonly prompts: KnownQueries;
   readonly paths: UserGivenPaths;
@@ -67,9 +67,9 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
 }
 
 export function proposeTargetFile(
-  { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
+  { baseUrl, name, keyVariable, out, networkSettings }: UserAnswersBeforeDiscovery,
   discovered: DiscoveredTarget,
-  { agents, prompts, paths, tier, control }: AnswersAfterDiscovery,
+  { agents, prompts, paths, tier, control }: UserAnswersAfterDiscovery,
 ): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     discovered.agents.find((agent) => agent.health === health)?.id ?? null;
@@ -134,7 +134,7 @@ const schemaFile = join("schemas", "target.schema.json");
 const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
-export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tier: string | null): TargetKey => ({
+export const keyFromAnswers = ({ key, keyVariable }: UserAnswersBeforeDiscovery, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,
   key,
@@ -143,7 +143,7 @@ export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tie
 });
 
 export const targetFromAnswers = (
-  answers: AnswersBeforeDiscovery,
+  answers: UserAnswersBeforeDiscovery,
   tier: string | null,
   agents: ParsedTargetFile["agents"] | null,
 ): Target => ({

@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { type Answered, type Exchange, type Header, headerValue } from "../../evidence/exchange.ts";
-import { isTerminalName } from "../../rules/streams/streams.ts";
+import { isFinalEventName } from "../../rules/streams/streams.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { createStreamParser } from "../../wire/read-response.ts";
 import {
@@ -131,7 +131,7 @@ function endingOf(
     stream.add(bytes, endMs);
     stream.end(endMs);
   }
-  const isEnded = isStream(headers) ? isTerminalName(stream.events.at(-1)?.name ?? null) : gap === null;
+  const isEnded = isStream(headers) ? isFinalEventName(stream.events.at(-1)?.name ?? null) : gap === null;
   const isAborted = ["_error", "_failureText"].some((name) => typeof getPath(response, name) === "string");
   const isClosed = /^(broken|deadline|closed by us)/.test(stringAt(response, "comment"));
   const isWhole = isEnded && gap !== "cut body" && !isAborted && !isClosed;

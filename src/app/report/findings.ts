@@ -3,7 +3,7 @@ import { isBroken, type ReportFinding } from "../../report/model/finding.ts";
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { isOffered, type Profile, profileNames, profileOf, profileOfSource, profiles } from "../../spec/profiles.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
-import { sinceUnlessFirst } from "../../report/model/requirements.ts";
+import { sinceAfterFirstSet } from "../../report/model/requirements.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { pairRequestsSent, type PairCoverage } from "../../suites/coverage/probe.ts";
@@ -39,7 +39,7 @@ export function findingRowOf(
     clause: check.clause,
     suite,
     level,
-    ...sinceUnlessFirst(check.since),
+    ...sinceAfterFirstSet(check.since),
     ...(instance === null ? {} : { instance }),
     ...findingDetails(wordedFinding(finding, messages), level),
     ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),
@@ -170,7 +170,7 @@ export function withUntriedPairFindings(
         clause,
         suite,
         level,
-        ...sinceUnlessFirst(pairRequestsSent.since),
+        ...sinceAfterFirstSet(pairRequestsSent.since),
         outcome: "skipped",
         reason: `${formatCount(pairs.length, "pair")} of properties within reach, not in any request: ${names}`,
         unseenPairs: pairs.length,

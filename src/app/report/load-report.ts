@@ -1,5 +1,5 @@
 import { loadChecks, sinceOf } from "../../load/judge/judge.ts";
-import { sinceUnlessFirst } from "../../report/model/requirements.ts";
+import { sinceAfterFirstSet } from "../../report/model/requirements.ts";
 import { countsIn, type Level, type RequirementSet } from "../../spec/clause.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
@@ -185,7 +185,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
         check: `${clause}/${trial.scenario.name}`,
         clause,
         level: levelOf(clause),
-        ...sinceUnlessFirst(sinceOf(clause, trial.scenario)),
+        ...sinceAfterFirstSet(sinceOf(clause, trial.scenario)),
         outcome: "skipped",
         reason: outcome.reason,
         ...(outcome.needs === null ? {} : { needs: outcome.needs }),
@@ -197,7 +197,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
           check: `load/harness/${trial.scenario.name}`,
           clause: "load/harness",
           level: "load",
-          ...sinceUnlessFirst(sinceOf(null, trial.scenario)),
+          ...sinceAfterFirstSet(sinceOf(null, trial.scenario)),
           outcome: "error",
           reason: outcome.error,
           ...(outcome.evidence === null ? {} : { evidence: [file] }),
@@ -235,7 +235,7 @@ function rowOf(finding: LoadFinding): Row {
     clause === null
       ? ({ check, clause: checkWithoutScenario(check), level: "load" } as const)
       : { check, clause, level: levelOf(clause) };
-  return { ...common, ...sinceUnlessFirst(finding.since), ...detailsOf(finding, common.level) };
+  return { ...common, ...sinceAfterFirstSet(finding.since), ...detailsOf(finding, common.level) };
 }
 
 function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {

@@ -74,7 +74,7 @@ export interface Draft {
 }
 
 /** Prepares a file for another program to write. Uses a temporary file, except for pipes and devices. */
-export function draftFileFor(file: string): Draft {
+export function temporaryFileFor(file: string): Draft {
   const destination = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(destination, { throwIfNoEntry: false })?.isFile() === false;
   if (isInPlace) return { path: file, commit: () => true };

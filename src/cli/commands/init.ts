@@ -4,7 +4,7 @@ import { type ControlParts, detectControl, type DetectedControl, discoverForInit
 import {
   keyFromAnswers,
   proposeTargetFile,
-  type AnswersBeforeDiscovery,
+  type UserAnswersBeforeDiscovery,
   targetFromAnswers,
 } from "../../app/init/propose-target-file.ts";
 import { redactorWithAlteredKeys } from "../../app/judge/redactor.ts";
@@ -101,7 +101,7 @@ function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | n
 }
 
 async function proposeFile(
-  answers: AnswersBeforeDiscovery,
+  answers: UserAnswersBeforeDiscovery,
   { flags, controlToken }: InitWork,
   prompter: Prompter | null,
   signal: AbortSignal,
@@ -138,7 +138,7 @@ async function proposeFile(
 }
 
 async function controlOf(
-  { baseUrl, network }: AnswersBeforeDiscovery,
+  { baseUrl, network }: UserAnswersBeforeDiscovery,
   given: GivenControlToken | null,
 ): Promise<DetectedControl | null> {
   if (given === null) return null;
@@ -147,7 +147,7 @@ async function controlOf(
 }
 
 async function missingParts(
-  answers: AnswersBeforeDiscovery,
+  answers: UserAnswersBeforeDiscovery,
   tier: string | null,
   file: ParsedTargetFile,
   controlToken: GivenControlToken | null,
@@ -172,7 +172,7 @@ async function missingParts(
 }
 
 async function writeFile(
-  { out, keyVariable }: AnswersBeforeDiscovery,
+  { out, keyVariable }: UserAnswersBeforeDiscovery,
   text: string,
   flags: InitFlags,
   prompter: Prompter | null,

@@ -8,7 +8,7 @@ import {
   type KnownQueries,
   queryRoles,
   suggestAgents,
-  type AnswersBeforeDiscovery,
+  type UserAnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { hideKeys, line, UsageError } from "../../base/line.ts";
@@ -60,7 +60,7 @@ export async function gatherAnswers(
   flags: InitFlags,
   environment: EnvironmentVariables,
   prompter: Prompter | null,
-): Promise<AnswersBeforeDiscovery> {
+): Promise<UserAnswersBeforeDiscovery> {
   const network = {
     network: networkFromFlags(flags, environment),
     networkSettings: networkFlagsOf(flags).network,
@@ -103,7 +103,7 @@ export async function gatherAnswers(
 function answersFromFlags(
   flags: InitFlags,
   environment: EnvironmentVariables,
-): Omit<AnswersBeforeDiscovery, "network" | "networkSettings"> {
+): Omit<UserAnswersBeforeDiscovery, "network" | "networkSettings"> {
   const { baseUrl, keyVariable = defaultVariable, out = defaultOut } = flags;
   const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
   const missing = [

@@ -6,7 +6,7 @@ import { resetMismatch, isKeyAccepted, judgeTimeLeft } from "../../rules/limits/
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { hasKnownHeaders } from "../load-sample.ts";
-import type { HeadCounts } from "../second-counts.ts";
+import type { ResponseHeadCounts } from "../second-counts.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { createRateRefusalTest } from "./refusals.ts";
@@ -30,7 +30,7 @@ const judgeEachHead =
 /** Judges headers by counts per second, because the evidence of a long run does not keep each response. */
 const judgeHeadCounts = (
   facts: LoadFacts,
-  brokenIn: (head: HeadCounts) => number,
+  brokenIn: (head: ResponseHeadCounts) => number,
   mismatch: Mismatch,
   applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean = () => true,
 ): JudgeResult =>

@@ -36,7 +36,10 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key is slowed down if its median latency is at least this many times as high, and `minIncreaseMs` higher. */
+/**
+ * A key counts as slowed down if its median latency under the other key's load is this many times its median before. The
+ * rise must also be at least `minIncreaseMs`, and unlikely to be chance.
+ */
 const minRatio = 3;
 const minIncreaseMs = 100;
 /** Maximum p-value: the probability that the increase is due to chance. */

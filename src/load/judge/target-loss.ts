@@ -2,7 +2,7 @@ import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
-import type { HeadCounts } from "../second-counts.ts";
+import type { ResponseHeadCounts } from "../second-counts.ts";
 
 /** A loss of the target during the load, e.g. by a crash. From `atMs` on, its responses prove nothing. */
 export interface TargetLoss {
@@ -83,7 +83,7 @@ const hasHeaders = (sample: LoadSample): boolean =>
 /** Whether a response looks like a gateway's response: a typical status, e.g. 502, and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
-const areGatewayLike = ({ status, answered, lacking, malformed }: HeadCounts): boolean =>
+const areGatewayLike = ({ status, answered, lacking, malformed }: ResponseHeadCounts): boolean =>
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
 function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {

@@ -216,7 +216,7 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   }
 }
 
-/** Parses a query. Integers of up to 16 digits become numbers, for `page` and `limit`. Longer ones stay text. */
+/** Parses a query. An integer of up to 16 digits becomes a number in every field, because `page` must be one. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;

@@ -2,7 +2,7 @@ import { formatCount, joinFirst } from "../../base/text.ts";
 import {
   brokenClauses,
   type ClauseGroup,
-  causeImpact,
+  impactOfCause,
   causeName,
   causesHeading,
   causesToFix,
@@ -70,7 +70,7 @@ function fixFirstBlocks(report: Report): string[] {
     .slice(0, maxCausesShown)
     .map(
       (cause, at) =>
-        `${at + 1}. ${formatText(causeName(cause))}: ${formatText(causeText(cause))}. ${formatText(causeImpact(cause))}`,
+        `${at + 1}. ${formatText(causeName(cause))}: ${formatText(causeText(cause))}. ${formatText(impactOfCause(cause))}`,
     );
   return [`### ${causesHeading(causes)}`, [...items, ...(further === null ? [] : [`\nAnd ${further}.`])].join("\n")];
 }

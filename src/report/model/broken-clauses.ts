@@ -127,7 +127,7 @@ export function causeText({ broken }: FailureCause): Text {
   return text`${outside(missing, 200)} missing${cells.length === 0 ? own("") : where}`;
 }
 
-export function causeImpact({ broken: [{ group }], dependent }: FailureCause): Text {
+export function impactOfCause({ broken: [{ group }], dependent }: FailureCause): Text {
   const impact = own(clauseImpact(group));
   return dependent.length === 0 ? impact : text`${impact} Not judged because of it: ${clauseNames(dependent, 3)}.`;
 }

@@ -268,7 +268,7 @@ export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 /** A report with its evidence. Secrets are redacted. Control characters are not escaped: each renderer must do so. */
 export interface ReportDocument {
   readonly report: Report;
-  /** Evidence of the run; `null` for a load report, for a nightly run from a history, and if no file was read. */
+  /** Evidence of the run. `null` for load, for configuration files, and if no evidence file was read. */
   readonly evidence: Evidence | null;
   /** Load evidence by file name, as in `report.load.runs[].evidence`. Empty without load, or if none was read. */
   readonly load: ReadonlyMap<string, LoadEvidence>;

@@ -17,7 +17,7 @@ import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts"
 
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-export const sinceUnlessFirst = (since: RequirementSet): Pick<ReportFinding, "since"> =>
+export const sinceAfterFirstSet = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
 /**

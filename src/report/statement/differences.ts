@@ -98,8 +98,8 @@ function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): str
 interface JudgementDifferences {
   readonly differences: readonly string[];
   /**
-   * Findings such as `SSE-10 (note)` that follow from the evidence but are not in the report, because the run did not
-   * select their checks. They do not count as differences.
+   * Findings such as `SSE-10 (note)` that follow from the evidence but are not in the report, because the run probably
+   * did not select their checks. They do not count as differences.
    */
   readonly leftOut: readonly string[];
 }

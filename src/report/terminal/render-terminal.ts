@@ -4,7 +4,7 @@ import {
   type BrokenClause,
   brokenClauses,
   groupByClause,
-  causeImpact,
+  impactOfCause,
   causeName,
   causesToFix,
   causeText,
@@ -85,7 +85,7 @@ function fixFirstLines(causes: readonly FailureCause[], { paint, width }: Termin
   if (causes.length === 0) return [];
   const further = furtherCauses(causes);
   const shown = causes.slice(0, maxCausesShown);
-  const impacts = shown.map((cause) => formatText(causeImpact(cause)));
+  const impacts = shown.map((cause) => formatText(impactOfCause(cause)));
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);

@@ -77,16 +77,17 @@ export interface StreamRule {
 
 const names: readonly string[] = streamEvents;
 
-export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
+export const isStreamEventName = (name: string | null): name is StreamEventName =>
+  name !== null && names.includes(name);
 
-export const isTerminalName = (name: string | null): boolean => name === "done" || name === "error";
+export const isFinalEventName = (name: string | null): boolean => name === "done" || name === "error";
 
 export const eventNames: StreamRule = {
   clause: "SSE-2",
   expected: "`event:` is one of start, chunk, error and done",
   judge: ({ sequence }) => {
     if (sequence.length === 0) return undefined;
-    const strange = sequence.find((name) => !isKnownName(name));
+    const strange = sequence.find((name) => !isStreamEventName(name));
     return strange === undefined ? null : `an event named ${JSON.stringify(strange)}`;
   },
 };
@@ -107,7 +108,7 @@ export const exactlyOneEnd: StreamRule = {
   clause: "SSE-5",
   expected: "exactly one of `done` and `error`, and nothing after it",
   judge: onlyKnownNames(({ sequence, isOver }) => {
-    const at = sequence.findIndex(isTerminalName);
+    const at = sequence.findIndex(isFinalEventName);
     if (at === -1) return isOver ? "neither of them" : undefined;
     return at === sequence.length - 1 ? null : `${sequence[at + 1]} after ${sequence[at]}`;
   }),
@@ -118,7 +119,7 @@ export const chunksBetween: StreamRule = {
   expected: "`chunk` events between `start` and the end",
   judge: onlyKnownNames(({ sequence }) => {
     const chunk = sequence.indexOf("chunk");
-    const end = sequence.findIndex(isTerminalName);
+    const end = sequence.findIndex(isFinalEventName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
     // Without a `start` event, `indexOf` returns -1 and this condition is false. SSE-4 judges a missing `start`.
     if (sequence.indexOf("start") > chunk) return "a chunk before start";
@@ -128,7 +129,7 @@ export const chunksBetween: StreamRule = {
 
 /** Returns a `judge` that skips streams with an unknown event name, because SSE-2 judges such names. */
 function onlyKnownNames(judge: StreamRule["judge"]): StreamRule["judge"] {
-  return (stream) => (stream.sequence.every(isKnownName) ? judge(stream) : undefined);
+  return (stream) => (stream.sequence.every(isStreamEventName) ? judge(stream) : undefined);
 }
 
 export const streamRules: readonly StreamRule[] = [eventNames, startIsFirst, exactlyOneEnd, chunksBetween];

@@ -214,8 +214,8 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
   let areAllOwn = false;
 
   /**
-   * Whether only this request fails: an earlier GET succeeds again, and this request fails again. A request that must
-   * not be repeated counts as failed again.
+   * Whether only this request fails: the target still responds to an earlier GET, and this request fails again. A
+   * request that must not be repeated counts as failed again.
    */
   const isOnlyFailure = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;

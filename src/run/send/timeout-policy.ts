@@ -1,5 +1,5 @@
 import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts";
-import { isTerminalName } from "../../rules/streams/streams.ts";
+import { isFinalEventName } from "../../rules/streams/streams.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 import { getOrAdd } from "../../base/memoize.ts";
@@ -184,4 +184,4 @@ const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
 const isLeftOpen = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "deadline" && answer.events.some(isLastEvent);
 
-export const isLastEvent = ({ name }: StreamEvent): boolean => isTerminalName(name);
+export const isLastEvent = ({ name }: StreamEvent): boolean => isFinalEventName(name);

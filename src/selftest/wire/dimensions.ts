@@ -1,4 +1,4 @@
-import { creatingEndpoints, type Dimension, dimensions, exclusions, pairedOnly } from "../../spec/dimensions.ts";
+import { creatingEndpoints, type Dimension, dimensions, exclusions, pairPartners } from "../../spec/dimensions.ts";
 import { type EndpointName, postEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { changeHeader } from "../mutants/edits.ts";
@@ -105,7 +105,7 @@ export const takesPlainFieldsOnly = (agent: string): boolean =>
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
-    Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
+    Object.keys(others).every((name) => name === "method" || pairPartners.age?.some((each) => each === name) === true));
 
 const isAllowed = (values: DimensionValues): boolean =>
   exclusions.every(({ when, only }) => {

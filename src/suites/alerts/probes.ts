@@ -167,8 +167,8 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // Some targets use the sum of `perMinute` and `burst` as the limit per minute. Without a test clock, the additional
-  // requests would take too long.
+  // Some targets use `perMinute` plus `burst` as the limit per minute. To exceed a percentage of this larger limit takes
+  // more requests, which take too long without a test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },

@@ -132,7 +132,7 @@ function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
 }
 
 const retryableKinds: readonly Failure["kind"][] = ["429", "5xx", "overload"];
-/** Failures after which a client cannot know whether its request has run an agent. */
+/** Failures after which a POST may have had its effect, and no response tells the client to send it again. */
 const ambiguousKinds: readonly Failure["kind"][] = ["lost", "stream error", "stream cut"];
 
 function judgeAmbiguousFailures(evidence: PlainAndTroubledRuns): Finding<never> {

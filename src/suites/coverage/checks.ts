@@ -18,7 +18,7 @@ import {
 } from "../shared/all-exchanges.ts";
 import { responseCases, emptyMatrix } from "../shared/cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
-import { checkFailures, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
+import { noValueFailsCheck, hasValidTierKey, isDocumented, isLegalCall, isOneOf } from "./legal-calls.ts";
 import { plainFields } from "./plan.ts";
 import { pairRequestsSent, type GeneratedRequest, hasOtherMistake } from "./probe.ts";
 
@@ -245,7 +245,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
 
 export const invokeCornerChecks: readonly Check[] = [
   checkCombinations("INV-1", "invoke"),
-  checkFailures("INV-1", "invoke"),
+  noValueFailsCheck("INV-1", "invoke"),
   checkCorners("INV-20", {
     as: "of every kind",
     since: "1.2",
@@ -274,7 +274,7 @@ export const invokeCornerChecks: readonly Check[] = [
 
 export const streamCornerChecks: readonly Check[] = [
   checkCombinations("SSE-1", "stream"),
-  checkFailures("SSE-1", "stream"),
+  noValueFailsCheck("SSE-1", "stream"),
   checkUnknownAgent("SSE-21", "stream"),
 ];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Row } from "../../base/covering-array.ts";
 import { exchange } from "../testing/evidence.ts";
 import { judgeBy } from "../testing/judged.ts";
-import { checkFailures } from "./legal-calls.ts";
+import { noValueFailsCheck } from "./legal-calls.ts";
 
 const call = {
   endpoint: "invoke",
@@ -17,7 +17,7 @@ const sent = (row: Row, status: number, sentMs = 1000) => ({
   row: { ...call, ...row },
   exchange: exchange({ status, json: {}, sentMs }),
 });
-const suite = { title: "", checks: [checkFailures("INV-1", "invoke")] };
+const suite = { title: "", checks: [noValueFailsCheck("INV-1", "invoke")] };
 const judge = (...generated: readonly ReturnType<typeof sent>[]) =>
   judgeBy(suite, "INV-1/fails for no value", { generated }).kind;
 

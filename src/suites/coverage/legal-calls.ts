@@ -71,7 +71,7 @@ const hasSucceeded = (request: GeneratedRequest): boolean =>
  */
 const withPlainSession = (row: Row): Row => (row["session"] === "not ASCII" ? { ...row, session: "plain" } : row);
 
-export const checkFailures = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
+export const noValueFailsCheck = (clause: "INV-1" | "SSE-1", endpoint: "invoke" | "stream"): Check =>
   check(
     clause,
     pairRequestsSent,

@@ -8,14 +8,14 @@ import {
   type Exclusion,
   exclusions,
   type KeyState,
-  pairedOnly,
+  pairPartners,
 } from "../../spec/dimensions.ts";
 import { endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
 import { validKeyKinds, missingSettingFor } from "./missing-settings.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
-const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
+const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairPartners));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
   values: Object.fromEntries(choosableDimensions.map((name) => [name, values(name)])),

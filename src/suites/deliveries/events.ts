@@ -45,8 +45,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Removes pings: first deliveries of an undocumented type, e.g. `ping`. Keeps a type that comes only to addresses
- * without documented events, because it may be a misnamed event.
+ * Removes pings. A ping is the first delivery to an address, and its type is not in the document. A type stays if no
+ * documented event comes to any of its addresses: it may be a misnamed event.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

@@ -5,7 +5,7 @@ import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { tokensIn } from "../limits/beyond-quota.ts";
 import { fillAgentId, longBatchTokensCounted, queryOfDelivery, reportedQuery } from "../operations/probes.ts";
-import { slowWithWebhook } from "../relations/probes.ts";
+import { slowAgentWithWebhookInvoked } from "../relations/probes.ts";
 import { agentInPath, allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
 import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { isComplete, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -32,7 +32,7 @@ const hasEnded = (stream: Exchange, last: "done" | "error"): boolean =>
 
 const slowHook = `${hookPrefix}slow-agent`;
 
-const streamProbes = { slow: slowWithWebhook, timedOut: streamsTimedOut, all: allDeliveries };
+const streamProbes = { slow: slowAgentWithWebhookInvoked, timedOut: streamsTimedOut, all: allDeliveries };
 type StreamEvidence = EvidenceOf<typeof streamProbes>;
 
 const streamReported = ({ slow, timedOut, all }: StreamEvidence): Delivery | undefined =>
@@ -144,7 +144,7 @@ const slowBatched = probeIfManyRequests(
     requests: 1,
     executions: 1,
     stage: "coverage",
-    after: [slowWithWebhook],
+    after: [slowAgentWithWebhookInvoked],
     creates: { operations: 1 },
     since: "1.2",
   },

@@ -129,7 +129,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether the target marks a failed delivery, or its webhook, as failed. `unknown`: no response has a known state. */
+/** Whether the target marks a failed delivery, or its webhook, as failed. `unknown`: the list shows no known state. */
 type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }

@@ -113,7 +113,7 @@ export const streamsTimedOut = probe(
     const opened = Array.from({ length: smallest.slots }, () =>
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The client fills only half of a key's concurrency slots. So streams may run one by one, each up to 60 s.
+    // The pacer uses only half of a key's slots: one stream at a time for 2 or 3 slots. Each can take 60 s.
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs * smallest.slots, timeoutStepMs);
     const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const isReported = (): boolean => eventsOfType(named.address.deliveries(), "agent.timeout").length > 0;

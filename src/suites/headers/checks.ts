@@ -14,7 +14,7 @@ import {
   headerFormClauses,
   rateLimitHeaders,
 } from "../../spec/headers.ts";
-import { remainingLedgerCheck } from "../limits/ledger-checks.ts";
+import { remainingCostCheck } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { responseCases, responseCells, responseMatrix, emptyMatrix } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
@@ -151,7 +151,7 @@ const checks: readonly Check[] = [
   ...headerFormClauses.map(checkForm),
   check("HDR-12", allSamples, judgeFalls),
   check("HDR-12", samplesAndExchanges, judgeRemainingAfterReads, { as: "readings" }),
-  remainingLedgerCheck,
+  remainingCostCheck,
   check("HDR-13", concurrentRounds, ({ rounds }) => {
     const readable = rounds.filter((round) => fallOfRemainingIn(round) !== null);
     const [first] = readable;

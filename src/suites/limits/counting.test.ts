@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import { type AllowanceWatched, countingChecks } from "./counting.ts";
+import { type AllowanceResponses, countingChecks } from "./counting.ts";
 import { event, exchange, streamed, unanswered } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 
@@ -18,7 +18,7 @@ const left = (remaining: number, limit?: number): Exchange => exchange({ headers
 const stream = (remaining: number): Exchange =>
   streamed([event("start", {}), event("chunk", {}), event("done", {})], { headers: showing(remaining) });
 
-const counted = (more: Partial<AllowanceWatched> = {}): AllowanceWatched => ({
+const counted = (more: Partial<AllowanceResponses> = {}): AllowanceResponses => ({
   first: left(99),
   before: left(98),
   streams: [stream(97)],

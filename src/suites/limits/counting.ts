@@ -16,7 +16,7 @@ import { useExpiryMs } from "./timed-retry.ts";
 const smallestPerMinute = 10;
 
 /** Responses that show how much each kind of request lowers `Remaining`. */
-export interface AllowanceWatched {
+export interface AllowanceResponses {
   readonly first: Exchange;
   readonly before: Exchange;
   readonly streams: readonly Exchange[];
@@ -46,7 +46,7 @@ export const allowanceWatched = probe(
     waits: { mode: "optional", seconds: pauseMs / 1000 },
     stage: "exclusive",
   },
-  async ({ client, given, target, time, recorder }): Promise<AllowanceWatched> => {
+  async ({ client, given, target, time, recorder }): Promise<AllowanceResponses> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? smallestPerMinute;

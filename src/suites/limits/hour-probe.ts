@@ -105,7 +105,8 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { admittedBefore: admitted } : { before: 1, crossesLimit: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // A second refusal reports another `Reset`. The two values together show how long the window is.
+    // A second `Reset` shows how long the window is. An admitted retry shows that the hour's limit caused the refusal, not
+    // the month's used-up tokens.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });

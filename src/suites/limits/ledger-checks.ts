@@ -232,7 +232,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-export const remainingLedgerCheck: Check = check(
+export const remainingCostCheck: Check = check(
   "HDR-12",
   samplesAndExchanges,
   (given) => judgeCosts(given, (kind) => !isStream(kind) && !mustBeFree(kind)),

@@ -78,7 +78,10 @@ export const measuredCostsOf = memoizeByObject((samples: AllSamples) =>
   }),
 );
 
-/** Drops samples after the key's last 2xx if one of them got 401: the limits do not apply to a rejected key. */
+/**
+ * Drops samples after the key's last 2xx if one of them got 401: the limits do not apply to a rejected key. Without any
+ * 2xx, drops all samples.
+ */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];

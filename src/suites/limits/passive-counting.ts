@@ -18,8 +18,8 @@ interface ConsecutivePair {
 }
 
 /**
- * Pairs of consecutive requests that earlier probes sent. `neighbours` is `null` if the main key's limit is high: other
- * probes then test which requests count.
+ * Pairs of consecutive requests of the main key, sent by earlier probes. `null` with a test clock or a high limit per
+ * minute: separate probes then test which requests lower `Remaining`.
  */
 interface PassiveCounting {
   readonly neighbours: readonly ConsecutivePair[] | null;

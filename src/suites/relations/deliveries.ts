@@ -24,7 +24,7 @@ import {
   reportedExecutions,
   requestIdOf,
 } from "./pairs.ts";
-import { slowWithWebhook } from "./probes.ts";
+import { slowAgentWithWebhookInvoked } from "./probes.ts";
 
 const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
 const between = "delivery and response";
@@ -163,7 +163,7 @@ export const deliveryRelations = [
   ),
   relation("HOOK-42", on, {
     as: "execution_time",
-    also: [slowWithWebhook],
+    also: [slowAgentWithWebhookInvoked],
     between,
     pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
     judge: ({ first, second, tookMs }) => {
@@ -246,7 +246,7 @@ function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
 export const streamTimesCheck = relation("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",
-  also: [slowWithWebhook],
+  also: [slowAgentWithWebhookInvoked],
   between: "delivery and `done` of a stream",
   pairs: comparedTimes,
   judge: shortStreamMismatch,

@@ -34,7 +34,7 @@ export const degradedInvoked = probe(
 const maxSlowMs = 35_000;
 
 /** Runs after other probes that call the slow agent: the new webhook would otherwise get events of their calls. */
-export const slowWithWebhook = probe(
+export const slowAgentWithWebhookInvoked = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
     needs: ["receiver", "agents.slow"],

@@ -5,7 +5,7 @@ import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
 import type { ClauseCase } from "../../run/judge/check.ts";
 import type { StreamEventName } from "../../spec/events-and-errors.ts";
-import { isKnownName, isTerminalName, type StreamOrder, sequenceOf } from "../../rules/streams/streams.ts";
+import { isStreamEventName, isFinalEventName, type StreamOrder, sequenceOf } from "../../rules/streams/streams.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { maxDurationMsBy } from "../shared/durations.ts";
 import { hasStatus } from "../shared/response.ts";
@@ -93,7 +93,7 @@ export function describeSequence(exchange: Exchange): string {
   return runs.length > described.length ? `${described.join(", ")}, …` : described.join(", ");
 }
 
-export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
+export const isTerminal = ({ name }: StreamEvent): boolean => isFinalEventName(name);
 
 export const textOf = (exchange: Exchange): string =>
   readEvents(exchange, "chunk")
@@ -102,7 +102,8 @@ export const textOf = (exchange: Exchange): string =>
     .join("");
 
 /** Whether the document defines every event name of the stream. Most checks skip other streams, which SSE-2 judges. */
-export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
+export const isWellNamed = (exchange: Exchange): boolean =>
+  eventsOf(exchange).every(({ name }) => isStreamEventName(name));
 
 /** Whether the target ended the stream, or the connection broke. `false` if the harness stopped reading. */
 export const hasEnded = ({ answer }: Exchange): boolean =>

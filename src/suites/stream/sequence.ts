@@ -2,7 +2,13 @@ import { formatValue } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, checkEvery } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { eventNames, isKnownName, exactlyOneEnd, startIsFirst, type StreamRule } from "../../rules/streams/streams.ts";
+import {
+  eventNames,
+  isStreamEventName,
+  exactlyOneEnd,
+  startIsFirst,
+  type StreamRule,
+} from "../../rules/streams/streams.ts";
 import { durationUnitMismatch } from "../shared/durations.ts";
 import { checkFields, fieldMatrix } from "../shared/cases.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
@@ -98,7 +104,7 @@ const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string)
 };
 
 function describeUnknownName(exchange: Exchange): string {
-  const unknown = eventsOf(exchange).find(({ name }) => !isKnownName(name));
+  const unknown = eventsOf(exchange).find(({ name }) => !isStreamEventName(name));
   return unknown === undefined || unknown.name === null
     ? `an event without a name: ${formatValue(unknown?.data)}`
     : `\`event: ${unknown.name}\``;

@@ -100,7 +100,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // With few requests a minute, sends only `minBody`. The probe `invokedAtMin` then reuses its response.
+    // With a low limit per minute, sends only `minBody`, e.g. `temperature` 0: another probe can reuse this response.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import { type Draft, draftFileFor } from "../../../base/files/replace-file.ts";
+import { type Draft, temporaryFileFor } from "../../../base/files/replace-file.ts";
 import { harnessLimitIn } from "../../../base/harness-limit.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
@@ -30,7 +30,7 @@ export const runK6: Engine = async (scenario, options) => {
   const { path, version } = await findK6();
   const startedMs = Date.now();
   const caBundle = writeCaBundle(options.network);
-  const page = options.dashboardFile === null ? null : draftFileFor(options.dashboardFile);
+  const page = options.dashboardFile === null ? null : temporaryFileFor(options.dashboardFile);
   const own = { ...options, dashboardFile: page?.path ?? null };
   const running = commandsOf(script, own, startedMs + START_MS * options.segments, caBundle.file).map(
     ({ segment, ...command }): RunningK6 => {

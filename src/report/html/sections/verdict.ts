@@ -4,7 +4,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import {
   type BrokenClause,
-  causeImpact,
+  impactOfCause,
   causesHeading,
   type FailureCause,
   failureCauses,
@@ -158,7 +158,7 @@ function fixItem(cause: FailureCause): Html {
         }
       </p>`
     }
-    <p class="small muted">${textHtml(causeImpact(cause))} ${findingCountText(group)}</p>
+    <p class="small muted">${textHtml(impactOfCause(cause))} ${findingCountText(group)}</p>
   </li>`;
 }
 

@@ -1,4 +1,4 @@
-import { addRefusal, capacityFor, type Fit, noRefusals, type Window } from "./models.ts";
+import { addRefusal, raisedCapacity, type Fit, noRefusals, type Window } from "./models.ts";
 import type { Span } from "./history.ts";
 import type { PhaseRange } from "./fixed-windows.ts";
 import { countBelow } from "../../../base/lists.ts";
@@ -53,7 +53,7 @@ export function fitAnchored(
 ): Fit | null {
   const openings = possibleWindows(timeline, openers, windowMs, firstEnd);
   const needed = Math.max(minCapacity, maxInWindow(timeline, openings, windowMs));
-  const limit = capacityFor(capacity, needed);
+  const limit = raisedCapacity(capacity, needed);
   if (needed > limit) return null;
   const unexplained = noRefusals(timeline.refusals.length);
   const windows = openings.map((opening) => countWindow(timeline, opening));

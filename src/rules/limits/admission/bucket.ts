@@ -1,4 +1,4 @@
-import { addRefusal, type Bucket, capacityFor, type Fit, noRefusals } from "./models.ts";
+import { addRefusal, type Bucket, raisedCapacity, type Fit, noRefusals } from "./models.ts";
 import { countBelow } from "../../../base/lists.ts";
 import {
   requestsInFirstEntries,
@@ -22,7 +22,7 @@ const maxReportedExcessMs = 4000;
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
-  const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
+  const tokens = raisedCapacity(capacity, Math.ceil(needed - roundingTokens));
   if (needed > tokens + roundingTokens) return null;
   const unexplained = noRefusals(timeline.refusals.length);
   const unspent = unspentRefills(timeline, refillPerMs);

@@ -2,7 +2,7 @@ import {
   addMinimalSet,
   addRefusal,
   type Capacity,
-  capacityFor,
+  raisedCapacity,
   type Fit,
   isEmpty,
   isSubset,
@@ -185,7 +185,7 @@ function limitThatFits(
     else if (last === first + 1) either[first] = (either[first] ?? 0) + count;
   }
   const needed = certain.reduce((max, count) => Math.max(max, count), 0);
-  const limit = capacityFor(capacity, needed);
+  const limit = raisedCapacity(capacity, needed);
   if (capacity.kind === "minimum") return limit;
   let carried = 0;
   for (let index = 0; index < windows; index += 1) {

@@ -99,7 +99,7 @@ const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactl
  * Raises a minimum capacity to `needed`, the smallest capacity that allows all admitted requests. Never changes an
  * exact capacity.
  */
-export function capacityFor(capacity: Capacity, needed: number): number {
+export function raisedCapacity(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
 

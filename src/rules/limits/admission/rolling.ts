@@ -1,4 +1,4 @@
-import { addRefusal, capacityFor, type Fit, noRefusals, type Window } from "./models.ts";
+import { addRefusal, raisedCapacity, type Fit, noRefusals, type Window } from "./models.ts";
 import type { CountedSpan, Span } from "./history.ts";
 import {
   requestsBefore,
@@ -16,7 +16,7 @@ import { countBelow, countUpTo } from "../../../base/lists.ts";
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
-  const limit = capacityFor(capacity, needed);
+  const limit = raisedCapacity(capacity, needed);
   if (needed > limit) return null;
   if (capacity.kind === "exactly" && !timeline.layers.every((layer) => canBeSpaced(layer, windowMs, limit)))
     return null;

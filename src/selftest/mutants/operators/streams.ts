@@ -1,5 +1,5 @@
 import type { StreamEvent } from "../../../evidence/exchange.ts";
-import { isTerminalName } from "../../../rules/streams/streams.ts";
+import { isFinalEventName } from "../../../rules/streams/streams.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { replaceAt, withEvents } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
@@ -17,7 +17,7 @@ type StreamOperator = readonly [
   needs?: (requestBody: string) => boolean,
 ];
 
-const isEnd = ({ name }: StreamEvent): boolean => isTerminalName(name);
+const isEnd = ({ name }: StreamEvent): boolean => isFinalEventName(name);
 const indexOfFirst = (events: StreamEvents, name: string): number => events.findIndex((each) => each.name === name);
 
 type EventEdit = (events: StreamEvents, at: number) => StreamEvents | null;

@@ -15,10 +15,7 @@ export interface EngineOptions {
   /** Speed of the target's clock, as a multiple of this machine's clock. Above 1 for the embedded server only. */
   readonly speed: number;
   readonly segments: number;
-  /**
-   * When this signal aborts, the engine returns the evidence so far. The evidence's field `stopped` then has the
-   * reason.
-   */
+  /** When this aborts, the engine stops and returns its evidence so far, with the reason in the field `stopped`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly network: Network;

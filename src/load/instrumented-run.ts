@@ -21,7 +21,7 @@ const hookSecret = "load-webhook-secret";
 const maxOutageMs = 8000;
 const webhookPauseMs = 1000;
 
-/** Registers a webhook. Each retry uses a new address, because an earlier attempt may have succeeded unnoticed. */
+/** Registers a webhook. Each retry uses a new URL: a webhook that an earlier attempt left would send duplicates. */
 export async function registerWebhook(
   scenario: Scenario,
   options: EngineOptions,
@@ -63,7 +63,7 @@ async function tryToRegister(
   return { hook, exchange };
 }
 
-/** Sends a request that does not belong to the load, with the main key. */
+/** Sends a request outside the load, e.g. `GET /usage`, with the key `options.keys.main`. */
 function sendJson(
   options: EngineOptions,
   wire: Transport,
@@ -88,13 +88,13 @@ export interface Instrumentation {
   readonly receiver: Receiver | null;
   /** Measures the memory of the embedded server, in bytes; `null` for any other server. */
   readonly rssBytes: (() => Promise<number>) | null;
-  /** Time to wait for missing webhook deliveries after the load, in real milliseconds. */
+  /** Maximum time to wait for missing webhook deliveries after the load, in real milliseconds. */
   readonly deliveryTimeoutMs: number;
 }
 
 /** Clauses about usage. If a scenario tests one, the harness reads the usage report before and after the load. */
 const usageClaims = ["USE-7", "USE-8"];
-/** Pauses, in ms, before further reads of an outdated usage report. Only two: each read may use up the key's limits. */
+/** Pauses, in ms, before rereads of a usage report that lags behind. Only two: rereads may count against limits. */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** Time, in ms, to wait for duplicate deliveries after all expected deliveries have arrived. */
@@ -130,7 +130,7 @@ export async function runInstrumented(
     const before = readsUsage ? await readUsage(options, wire) : null;
     const sentBefore = sent;
     const evidence = await engine(scenario, options);
-    const keyRefused = await refusedForGood(evidence, options, wire);
+    const keyRefused = await confirmedKeyRefusal(evidence, options, wire);
     const ledger =
       readsUsage && !(options.signal.reason instanceof TargetDied)
         ? await usageAfter(evidence, before, rssBytes === null ? usageRetryDelaysMs : [], { scenario, options, wire })
@@ -155,7 +155,7 @@ export async function runInstrumented(
 }
 
 /** Finds a key that the server stopped accepting. A health request, which has no rate limit, must confirm it. */
-async function refusedForGood(
+async function confirmedKeyRefusal(
   evidence: LoadEvidence,
   options: EngineOptions,
   wire: Transport,
@@ -166,13 +166,13 @@ async function refusedForGood(
   const path = agentPath(options.agents.answering ?? "", "health");
   const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
   const status = statusOf(exchange);
-  // After many requests with a wrong key, a server may respond 429 to any request, even to health.
+  // A 429 also confirms the refusal: after many requests with a refused key, a server may answer 429 even to health.
   return isKeyRefusal(status) || status === 429 ? refusal : null;
 }
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load. While the counts are too low, reads it again after each of `waitsMs`. */
+/** Reads the usage report after the load. While it lags behind the load, reads it again after each of `waitsMs`. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,

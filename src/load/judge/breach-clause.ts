@@ -109,8 +109,8 @@ function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts):
 }
 
 /**
- * Returns an ending, e.g. `failed`. If requests with this ending never free their concurrency slots, all refusals are
- * explained. Returns `null` if no ending explains them.
+ * Finds an ending, e.g. `failed`, after which requests seem to keep their concurrency slots: this would explain all
+ * refusals. `null` if no ending explains them.
  */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));

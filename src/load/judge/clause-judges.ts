@@ -27,7 +27,7 @@ type EvidenceBasis = "counts" | "pace" | "each";
 export interface ClaimJudge {
   /** Suffix of the check's name, e.g. `completion`, if a clause has several judges. */
   readonly as?: string;
-  /** The requirement set that introduced this judge. Absent if the judge is as old as its clause and scenario. */
+  /** The requirement set that introduced this judge, if the judge is newer than its clause and scenario. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
@@ -101,7 +101,7 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Clauses about behaviour that the document leaves open. Every load observes and reports it. */
+/** Clauses about behaviour that the document leaves open. Every load reports what its responses show about them. */
 export const alwaysObservedClauses = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /** Judges of requirements that are not in the interface document. `scenarios`: names of scenarios that use them. */

@@ -33,11 +33,12 @@ export function judgeDeliverySignatures({ evidence: { deliveries } }: LoadFacts)
   return received > 0 ? holds(`${received} deliveries`) : unproven("there was no delivery");
 }
 
-/** Judges a part of HOOK-17: each delivery has a `request_id`. Reports a breach only if no delivery has one. */
+/** Judges a part of HOOK-17: each delivery has a `request_id`. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, distinctRequests } = deliveries;
   if (received === 0) return unproven("there was no delivery");
+  // The evidence counts a delivery without an id as a duplicate. So only deliveries without any id prove a breach.
   return distinctRequests === 0
     ? breach("the string `request_id` in each delivery", `none of ${received} has one`)
     : holds(`${received} deliveries`);

@@ -30,7 +30,7 @@ const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** Tolerance for a `retry_after` above the necessary wait, in ms. Servers round up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Maximum number of requests that the harness sends before the load, to read usage and to register a webhook. */
+/** Requests that the harness may have sent before the load: one reads usage, and one registers a webhook. */
 const maxRequestsBeforeLoad = 2;
 
 /** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
@@ -67,7 +67,7 @@ function findFirstMinuteBreach(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
-  // The server can also have counted refused requests, and requests that the harness sent before the load.
+  // Refused requests, and requests that the harness sent before the load, may also have counted toward the limit.
   const maxCounted = Math.max(admitted.length, others.length + maxRequestsBeforeLoad);
   const isExplained = [burst, perMinute + burst].some((limit) => admitted.length <= limit && limit <= maxCounted);
   if (isExplained) return null;
@@ -75,8 +75,8 @@ function findFirstMinuteBreach(
 }
 
 /**
- * Returns how many of the admitted requests the server can have counted in the previous minute. Their headers show the
- * new minute if it began before the server wrote the response.
+ * Returns how many of the admitted requests may count toward the previous minute. If the minute changes between the
+ * server's decision and its response, the headers show the new minute.
  */
 function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -162,9 +162,9 @@ function keyFactsOf(
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(key, samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If a request was refused, finds all legal limiters, not one: LIM-16 observes whether refused requests count.
-    const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
-    const found = judgeByClocks([history], evidence.limits, options, everyReading);
+    // After a refusal, also tries limiters that count refused requests: LIM-16 observes whether the server does.
+    const hasRefusals = history.decisions.some(({ outcome }) => outcome === "refused");
+    const found = judgeByClocks([history], evidence.limits, options, hasRefusals);
     return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
   };
   let judged: HistoryJudgement | null = null;
@@ -184,7 +184,7 @@ function keyFactsOf(
   };
 }
 
-/** Minimum time, in real ms, that a server gets to free a concurrency slot. A busy machine may need this time. */
+/** Real ms that a server gets to free a concurrency slot, even if its clock runs fast: a busy machine may need them. */
 const minReleaseMs = 50;
 
 function optionsOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
@@ -196,24 +196,24 @@ function optionsOf(key: KeyRole, sent: readonly SampledRequest[], evidence: Load
   };
 }
 
-/** Number of tokens to assume for a response that reports none. Scenarios send short queries, which need fewer. */
-const maxTokens = 500;
+/** Tokens to assume for a response that reports none. Scenarios send short queries, which use fewer. */
+const assumedTokens = 500;
 
 function tokensMayBeExhausted(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence): boolean {
   const { isFresh, limits } = evidence;
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
-  const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);
+  const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? assumedTokens), 0);
   if (showsTokensSpent(key, evidence)) {
     if (sent.length === 0) return true;
   } else if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
-/** Whether the usage report shows no tokens left, on a tier with an unknown quota. Only known for the main key. */
+/** Whether the main key's usage report shows no tokens left, on a tier with an unknown monthly quota. */
 const showsTokensSpent = (key: KeyRole, { limits, ledger }: LoadEvidence): boolean =>
   key === "main" && limits.tokensPerMonth === null && (usageCountIn(ledger?.after, "tokens")?.remaining ?? 1) <= 0;
 
-/** Whether used-up tokens of an unknown monthly quota may explain refusals. `judgement` allows for a known quota. */
+/** Whether used-up tokens may explain refusals if the monthly quota is unknown. `judgement` checks a known quota. */
 export const mayHaveSpentTokens = ({ key, samples }: KeyFacts, { limits, evidence }: LoadFacts): boolean =>
   showsTokensSpent(key, evidence) || samples.some((each) => tokensMayExplain(each, limits));
 

@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../../spec/clause.ts";
 import type { Coverage } from "../../run/judge/finding.ts";
 
-/** The result of judging a clause. `seen` counts judged responses or streams, if the clause is about each of them. */
+/** The result of judging a clause. `seen` counts the judged responses or streams, if each must keep the clause. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
@@ -19,7 +19,7 @@ export type LoadFinding = JudgeResult & {
   readonly check: string;
   readonly clause: string | null;
   readonly since: RequirementSet;
-  /** The tested tier, e.g. `pro`, which distinguishes findings of one check. `null` if the evidence names no tier. */
+  /** The tested tier, e.g. `pro`: a check has one finding per tier. `null` if the evidence names no tier. */
   readonly instance: string | null;
 };
 

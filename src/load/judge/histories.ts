@@ -21,13 +21,13 @@ import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 import { hasAllSegments } from "./validity.ts";
 
-/** Minimum duration of a slow agent's execution, in ms of the target's clock. */
+/** Assumed minimum execution time of a slow agent, in ms of the target's clock. Slow agents should take 1 s or more. */
 const minSlowAgentMs = 900;
 /** Assumed maximum network delay of a response, in ms of the target's clock. */
 const maxDelayMs = 500;
 /** Network delay to allow for in real ms, even if the target's clock runs fast. A busy machine can cause this delay. */
 const minDelayAllowanceMs = 100;
-/** Maximum time until the server notices that the client has disconnected, in ms of the target's clock. */
+/** Assumed maximum time until the server notices that the client has disconnected, in ms of the target's clock. */
 const maxNoticeMs = 4000;
 
 export function historyOf(
@@ -62,7 +62,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const { speed } = evidence;
   const noticeMs = sample.left ? maxNoticeMs / speed : 0;
   if (sample.status === null && sample.left) {
-    // The server can decide about the request until it notices that the client has disconnected.
+    // The server can admit or refuse the request until it notices that the client has disconnected.
     const lastMs = sample.endMs + noticeMs;
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided: decidedIn(sample.sentMs, lastMs, time) };
@@ -71,7 +71,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     ? "failed"
     : isAgentCall(sample)
       ? outcomeOf(sample)
-      : outcomeIfUncertain(sample);
+      : outcomeOfNonAgentCall(sample);
   const decided = decidedIn(sample.sentMs, sample.headMs, time);
   const decision = decisionOfResponse(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + noticeMs };
@@ -87,8 +87,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + noticeMs };
 }
 
-/** Returns the outcome of a health, usage or list request. `failed`: the request may or may not have counted. */
-const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
+/** Returns the outcome of a health, usage or list request. `failed`: it may count toward a rate limit. */
+const outcomeOfNonAgentCall = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
@@ -120,7 +120,7 @@ function announcedWindowEnds(
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): ReportedWindowState[] =>
     sent.flatMap((each) =>
-      // For the limit per minute, uses only admitted requests: the headers of a 429 can describe a token bucket.
+      // For the limit per minute, uses only admitted requests: the `Reset` of a 429 can be that of a token bucket.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&

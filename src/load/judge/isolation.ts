@@ -37,13 +37,13 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
 }
 
 /**
- * A key counts as slowed down if its median latency under the other key's load is this many times its median before. The
- * rise must also be at least `minIncreaseMs`, and unlikely to be chance.
+ * A key counts as slowed down if its median latency under the other key's load is this many times its median before.
+ * The increase must also be at least `minIncreaseMs`, and unlikely to be chance.
  */
 const minRatio = 3;
 const minIncreaseMs = 100;
-/** Maximum p-value: the probability that the increase is due to chance. */
-const maxChance = 0.001;
+/** Maximum probability that chance alone would cause the increase in latency. */
+const maxPValue = 0.001;
 const minSamples = 16;
 
 /** Judges whether the latency of one key stays the same while another key is over its limit. */
@@ -62,7 +62,7 @@ export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const [before, during] = [median(alone), median(together)];
   const chance = rankSumPValue(together, alone);
   const text = `median ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms with the other key (${alone.length} and ${together.length} responses, p ${chance < 0.001 ? "< 0.001" : chance.toFixed(3)})`;
-  const isSlower = during >= minRatio * before && during - before >= minIncreaseMs && chance < maxChance;
+  const isSlower = during >= minRatio * before && during - before >= minIncreaseMs && chance < maxPValue;
   return isSlower ? breach("a neighbour far over its limit leaves a key's latency alone", text) : holds(text);
 }
 

@@ -104,8 +104,8 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
 }
 
 /**
- * Returns the judge's result. Returns `unproven` instead if the run is invalid, or if the evidence does not meet the
- * condition `restsOn`. The condition `counts` concerns only a pass: a breach remains a breach.
+ * Returns the judge's result, or `unproven` if the run is invalid or its evidence does not meet `restsOn`. For
+ * `counts`, only a pass becomes `unproven`: missing requests do not disprove a breach.
  */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;

@@ -115,8 +115,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // Finds a 429 whose `retry_after` was over before the request `later`. Skips a 429 if a subsequent 429 extended
-      // the wait.
+      // Finds a 429 whose `retry_after` had passed before `later`. Skips it if a 429 in between extended the wait.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (

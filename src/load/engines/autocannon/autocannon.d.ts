@@ -2,8 +2,8 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * Options of autocannon that the harness uses, declared here because the published types are outdated. Rate options
-   * are missing: with a rate, autocannon adds computed latencies to the measured latencies.
+   * Options of autocannon that the harness uses, declared here because the published types are outdated. Leaves out the
+   * rate options: with a rate, autocannon adds computed latencies to the measured latencies.
    */
   interface CannonOptions {
     readonly url: string;

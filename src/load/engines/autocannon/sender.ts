@@ -10,7 +10,7 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, testConnectionReuse, sendWithAutocannon } from "./with-autocannon.ts";
 import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
-/** A message to the process that sends the load. It has the API keys: every user can read a process's arguments. */
+/** A message to the sender process. It carries the API keys, because every user can read a process's arguments. */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -34,7 +34,7 @@ export interface SendResult extends CollectedSamples {
   readonly byUndici: readonly string[];
 }
 
-/** A flow's planned requests count as late if the flow starts more than this many ms after its planned start. */
+/** All planned requests of a flow count as late if it starts more than this many ms after its planned start. */
 const lateMs = 100;
 const progressEveryMs = 250;
 

@@ -28,7 +28,7 @@ interface ResponseHead {
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the previous response on this connection had `Connection: close`: the server ignores this request. */
+  /** The previous response on this connection had `Connection: close`, so the server does not read this request. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -49,7 +49,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Each repetition opens new connections, and sends the requests that the server did not read.
+    // Each pass after the first opens new connections, and sends the requests that the server did not read.
     const unread = await sendOnce(flow, { ...request, ...size, client }, signal, recorder);
     left = amount === null ? 0 : unread;
   }

@@ -143,10 +143,10 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
 
 /** Maximum number of requests to send until one is refused. A server without limits would never refuse one. */
 const maxUntilRefused = 20_000;
-/** Milliseconds to add to the late retry. At speed 25, the extra second of `lateRetrySeconds` lasts only 40 ms. */
-const marginMs = 100;
+/** Real ms to add to the wait of `lateRetrySeconds`, whose extra second lasts only 40 ms at speed 25. */
+const lateMarginMs = 100;
 
-/** Sends requests until one is refused, and retries after `retry_after`. Every second round also retries before it. */
+/** Sends requests until a 429, and retries after `retry_after`. Odd rounds first retry early, e.g. at 70 % of it. */
 async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
   const refusal = await sendUntilRefused(send, signal);
   const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;
@@ -157,7 +157,7 @@ async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOp
     if (!signal.aborted) await send();
   };
   for (const seconds of earlyRetrySeconds(retryAfterSeconds, round)) await retryAt(seconds, 0);
-  await retryAt(lateRetrySeconds(retryAfterSeconds), marginMs);
+  await retryAt(lateRetrySeconds(retryAfterSeconds), lateMarginMs);
 }
 
 async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSample | null> {

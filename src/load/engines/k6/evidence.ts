@@ -111,7 +111,7 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // k6 does not report how many requests it should send. So `planned` counts each dropped iteration as one request.
+    // k6 reports no planned number. Estimates it: the requests sent, plus one for each iteration that k6 dropped.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

@@ -7,10 +7,10 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evide
 
 const count = z.int().nonnegative();
 
-/** One request and its response. Rounding may make `sentMs` too early, and `headMs` and `endMs` too late. */
+/** One request and its response. k6's clock has whole ms: scripts round `sentMs` down, and `headMs` and `endMs` up. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  /** When the flow's constant rate required the request, in Unix ms; `null` in flows without a constant rate. */
+  /** Planned time of sending by the flow's constant rate, in Unix ms; `null` if the flow has no constant rate. */
   dueMs: z.number().nullable(),
   /** Latency that k6 measured, from the first byte sent to the first byte received. */
   latencyMs: z.number(),

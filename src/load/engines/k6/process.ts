@@ -30,7 +30,7 @@ export function startK6(
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Detached, so that Ctrl-C does not reach k6, only the SIGINT of `stop`. A second SIGINT would end k6 at once.
+  // Detached: Ctrl-C then does not reach k6. Else the SIGINT of `stop` would be a second one, which ends k6 at once.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);

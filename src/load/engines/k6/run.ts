@@ -86,7 +86,7 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets `planned` to the planned requests of all flows. Counts the sent requests of a flow without a fixed number. */
+/** Sets `planned`. A flow adds its planned requests or, if it has a duration instead of a number, its sent requests. */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

@@ -79,8 +79,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/**
- * Returns the first value that is not `null`. Only one of the sending processes records such a value, e.g. the webhook
- * deliveries.
- */
+/** Returns the value that is not `null`, if any. Only one of the sending processes records e.g. webhook deliveries. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

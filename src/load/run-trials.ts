@@ -228,7 +228,7 @@ async function runWatched<T>(
   return { result: acted.value, outage };
 }
 
-/** For each need of a scenario, the words by which a report says what the user must provide. */
+/** Texts for the report: what the user must provide for each need of a scenario. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

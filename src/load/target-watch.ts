@@ -32,7 +32,7 @@ const deadAfterMs = 8000;
 /** A connection that fails within this time was refused. A later failure may mean that the server is busy. */
 const maxRefusalMs = 1500;
 
-/** An error that ends the load: the target died, or its test clock can no longer be advanced. */
+/** An error that ends the load: the target stays away, or its test clock can no longer be advanced. */
 export class TargetDied extends Error {
   override name = "TargetDied";
 }
@@ -113,7 +113,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
 }
 
-/** A load can count as stalled only when it exceeds its expected duration by this many ms. */
+/** A load does not count as stalled before it is this many ms over its expected duration. */
 const graceMs = 60_000;
 /** After {@link graceMs}, a load counts as stalled if no 2xx or 429 arrives for this many ms. */
 const maxSilentMs = 45_000;

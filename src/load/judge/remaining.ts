@@ -30,8 +30,8 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
 }
 
 /**
- * Returns how many requests the harness sent with the key just before the load. In older evidence, which lacks
- * `sentBefore`: one request to read usage (`ledger`), and one to register a webhook (`deliveries`).
+ * Returns how many requests the harness sent just before the load, all with the main key. Older evidence lacks
+ * `sentBefore`: its `ledger` shows one request to read usage, and its `deliveries` one to register a webhook.
  */
 const sentBeforehand = (
   { key }: KeyFacts,

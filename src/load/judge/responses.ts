@@ -63,7 +63,7 @@ interface SecondCountsResult {
   readonly mismatch: Mismatch | null;
 }
 
-/** Judges a long run, whose evidence has only counts per second. */
+/** Judges the responses of a load with too many requests to keep. Its evidence has only counts per second. */
 export function judgeSecondCounts(
   { evidence: { summary, flows, tier } }: LoadFacts,
   check: (counts: SecondCounts, endpoint: FlowEndpoint | undefined) => SecondCountsResult,
@@ -90,7 +90,7 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Creates the judge of a clause about response bodies. The evidence already lists the violations (`flaws`). */
+/** Creates the judge of a clause about response bodies. The evidence has no bodies, only their violations (`flaws`). */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

@@ -5,7 +5,10 @@ import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 
-/** A request of a load. Clocks err: `sentMs` is the earliest possible time; `headMs` and `endMs` are the latest. */
+/**
+ * A request of a load. Its times include the clock error: `sentMs` is the earliest possible time, and `headMs` and
+ * `endMs` are the latest.
+ */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   readonly cell: Cell;
@@ -80,8 +83,8 @@ export const clockErrorMs = ({ clocksApartMs = 0 }: LoadEvidence): number => res
 const resolutionMs = 1;
 
 /**
- * Creates a function that returns the cell of a response in the coverage report, e.g. `invoke pro` and `429 hour`.
- * Responses of the same cell get the same object.
+ * Creates a function that returns a response's cell in the coverage report, e.g. `of: "invoke pro", kind: "429 hour"`.
+ * Equal cells are the same object, because responses are counted per object.
  */
 function createCellIndex({ tier, limits }: LoadEvidence) {
   const known = new Map<string, Map<string, Cell>>();

@@ -81,7 +81,7 @@ export const judgeMinConcurrent = judgeUnlessOtherBreach("LIM-6", (use, { limits
   return unproven(`at most ${count} of ${concurrent} slots were certainly held at once`);
 });
 
-/** Creates a judge of LIM-17 or SSE-27: a request that ended in the given way frees its concurrency slot. */
+/** Creates a judge of LIM-17 or SSE-27: a request with this `ending`, e.g. `failed`, frees its concurrency slot. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", ending: RequestEnding) =>
   (facts: LoadFacts): JudgeResult =>

@@ -9,9 +9,9 @@ const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Minimum growth of the memory. Uncollected garbage can cause a smaller growth. */
+/** Memory growth up to this size is no breach: uncollected garbage can cause it. */
 const minGrowthBytes = 48 * 1024 * 1024;
-/** Minimum growth of the memory as a share of its median. The growth must exceed both minima. */
+/** Memory growth up to this share of the median memory is no breach, whatever its size. */
 const minGrowthShare = 0.33;
 
 /** Judges whether the memory of the embedded server grows during the load. */
@@ -29,7 +29,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const sliceCount = 24;
-/** Minimum increase of the latency. Other processes on the machine can cause a smaller increase. */
+/** A latency increase up to this many ms is no breach: other processes on the machine can cause it. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 

@@ -4,16 +4,19 @@ import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
 import type { ResponseHeadCounts } from "../second-counts.ts";
 
-/** A loss of the target during the load, e.g. by a crash. From `atMs` on, its responses prove nothing. */
+/** A crash, a gateway's errors or a revoked key during the load. From `atMs` on, responses prove nothing. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
 }
 
-/** A failure up to this many ms before the last connection (`aliveMs`) belongs to the outage: `aliveMs` is late. */
+/**
+ * A request that failed up to this many ms before `aliveMs` belongs to the outage. The harness sets `aliveMs` some ms
+ * after the target has accepted a connection.
+ */
 const aliveToleranceMs = 250;
 
-/** Finds the first loss of the target. Later responses prove nothing, as a restart may reset the server's counts. */
+/** Finds the first loss of the target. Later responses prove nothing, e.g. because a restart reset the counts. */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
@@ -62,7 +65,10 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Marks a broken response, a gateway's response or a refusal of the key as if the client had disconnected (`left`). */
+/**
+ * Marks a request as `left` (the client disconnected) if the loss of the target spoiled its response: for example, a
+ * gateway responded, or the body broke off. No judge then blames the target for this response.
+ */
 function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -70,11 +76,11 @@ function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadE
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all requests of a second as unanswered, unless all of them ended before `atMs`. */
-function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
-  if (slot.lastEndMs < atMs) return slot;
-  const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
-  return { ...slot, admitted: 0, refused: 0, failed: 0, unanswered, tokens: 0, heads: [], bodies: [] };
+/** Counts all requests of a second as unanswered if one ended at `atMs` or later. The counts do not tell which one. */
+function withUnansweredSecond(atMs: number, counts: SecondCounts): SecondCounts {
+  if (counts.lastEndMs < atMs) return counts;
+  const unanswered = counts.admitted + counts.refused + counts.failed + counts.unanswered;
+  return { ...counts, admitted: 0, refused: 0, failed: 0, unanswered, tokens: 0, heads: [], bodies: [] };
 }
 
 const hasHeaders = (sample: LoadSample): boolean =>

@@ -9,9 +9,7 @@ export interface DatedResponse {
 
 /** Converts times of the client's clock to the target's clock, by the `Date` headers of the target's responses. */
 export interface TargetTime {
-  /**
-   * `steady`: the clocks differ by a constant. `drifting`: the difference changes. `unknown`: no usable `Date` header.
-   */
+  /** `steady`: the clocks differ by a constant. `drifting`: the difference changes. `unknown`: no usable `Date`. */
   readonly kind: "steady" | "drifting" | "unknown";
   /** Returns the earliest and latest time, in Unix ms, that the target's clock may show at `clientMs`. */
   at(clientMs: number): Span;
@@ -48,10 +46,10 @@ export function targetTime(answers: Iterable<DatedResponse>, speed: number): Tar
   return driftingTime(bounds, speed) ?? steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** Maximum lag of the target's clock that the judges already tolerate, in ms. */
+/** Maximum lag of the target's clock, in ms, that needs no wider spans: the judges of limits tolerate a second. */
 const toleratedLagMs = 1000;
 
-/** Widens each time span by `lagMs`, for a target whose clock sometimes lags. Ignores a tolerated lag. */
+/** Widens the spans of `time` by `lagMs`: a test clock that the harness advances can lag behind real time. */
 export function withClockLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {
@@ -93,7 +91,7 @@ function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // It is unknown when exactly the offset changed. Therefore, the previous or the next offset may apply, too.
+      // The offset changed at an unknown time. So the offset of the previous or the next chunk may apply instead.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

@@ -78,8 +78,8 @@ function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Bo
 }
 
 /**
- * Returns by how much `requests.used` must grow. Only `max` includes refused requests, errors and `GET /usage`, which
- * servers may or may not count.
+ * Returns by how much `requests.used` must grow. `min` counts only admitted requests. `max` adds refused requests,
+ * errors and `GET /usage`, because a server may count these.
  */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;

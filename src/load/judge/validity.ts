@@ -88,12 +88,12 @@ function limitedCountsOf(evidence: LoadEvidence): LimitedCounts {
     else counts.answered += 1;
     if (status === 429) counts.refused += 1;
   }
-  for (const slot of summary) {
-    if (!limited.has(slot.flow)) continue;
-    counts.answered += slot.admitted + slot.refused;
-    counts.refused += slot.refused;
-    counts.failed += slot.failed;
-    counts.unanswered += slot.unanswered;
+  for (const second of summary) {
+    if (!limited.has(second.flow)) continue;
+    counts.answered += second.admitted + second.refused;
+    counts.refused += second.refused;
+    counts.failed += second.failed;
+    counts.unanswered += second.unanswered;
   }
   return counts;
 }

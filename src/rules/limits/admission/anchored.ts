@@ -17,19 +17,13 @@ interface PossibleWindow {
  * refusals can have kept it open.
  */
 export interface Openers {
-  /** Latest time at which the server can have decided each request that can open a window, in ascending order. */
+  /** For each request that can open a window, the latest time at which the server can have decided it, ascending. */
   readonly latest: Float64Array;
-  /**
-   * Element `i` is the earliest time at which the server can have decided one of the requests from `latest[i]` to the
-   * end of the list.
-   */
+  /** Element `i`: a window that request `i` of `latest` or a later request opens does not open before this time. */
   readonly earliestStartFrom: Float64Array;
-  /** Earliest time at which the server can have decided each admitted request, in ascending order. */
+  /** For each admitted request, the earliest time at which the server can have decided it, ascending. */
   readonly starts: Float64Array;
-  /**
-   * Element `i` is the earliest time by which the server has certainly decided one of the admitted requests from
-   * `starts[i]` to the end of the list.
-   */
+  /** Element `i`: by this time, the server has certainly decided request `i` of `starts` or a later request. */
   readonly earliestEndFrom: Float64Array;
   /** When the server may have refused a request and so restarted a window. Empty if refusals restart no window. */
   readonly pushers: readonly Span[];

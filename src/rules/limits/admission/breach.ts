@@ -84,21 +84,18 @@ export interface Witness {
   /** The requests whose outcomes prove the breach. */
   readonly known: readonly Decision[];
   /**
-   * The requests sent before the last response to a request in `known`. Requests outside `known` have the outcome
-   * `"unknown"`, whatever it was.
+   * The requests sent before the last response to a request in `known`. All requests outside `known` have the outcome
+   * `"unknown"` here: the proof does not need their real outcomes.
    */
   readonly history: History;
 }
 
 type IsBreach = (history: History) => boolean;
 
-/**
- * A subset of the requests of a history. Each decision stands for `count` equal requests; the map says how many of
- * these requests are in the subset.
- */
+/** A part of a history. For a decision on 10 equal requests, the map says how many of them are in the part, e.g. 3. */
 type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Maximum number of requests that `dropChunks` judges: a second's work. Each attempt judges the whole history. */
+/** Limits `dropChunks` to about a second of work: for example, to 60 attempts for a history of 980 requests. */
 const maxExaminedRequests = 60_000;
 
 /** Finds a small set of requests whose outcomes alone prove a breach. */
@@ -159,10 +156,10 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
-  if (max === 0) return all;
+function dropChunks(all: RequestSubset, attempts: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
+  if (attempts === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
-  let attemptsLeft = max;
+  let attemptsLeft = attempts;
   for (let size = Math.ceil(known.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < known.length && attemptsLeft > 0; attemptsLeft -= 1) {
       const fewer = known.toSpliced(at, size);

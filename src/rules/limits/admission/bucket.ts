@@ -49,8 +49,8 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
 }
 
 /**
- * Running balance: all tokens refilled minus all tokens spent. `maxUpTo[i]` is its maximum up to the time
- * `latest.values[i]`. A bucket that was full at that maximum has lost the most tokens since.
+ * Tokens refilled minus tokens spent, as if the bucket had no limit. `maxUpTo[i]` is the maximum of this balance up
+ * to the time `latest.values[i]`. The fewest tokens are left now if the bucket was full at that maximum.
  */
 interface UnspentRefills {
   readonly latest: Tally;

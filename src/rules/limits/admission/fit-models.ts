@@ -91,26 +91,26 @@ function createFitter(
     for (const set of withOpenWindow) addMinimalSet(found, set);
     return found;
   };
-  const fixedPhases = (family: Window) =>
-    phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
+  const fixedPhases = (window: Window) =>
+    phasesOf(window, history.announced?.[window.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
-  return (family: LimiterModel): RefusalSet[] => {
+  return (model: LimiterModel): RefusalSet[] => {
     // Without refusals, a model fits if its limit allows all admitted requests at once.
-    if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
-    switch (family.shape) {
+    if (timeline.refusals.length === 0 && admitted <= model.capacity.requests) return [noRefusals(0)];
+    switch (model.shape) {
       case "rolling":
-        return listOf(fitRolling(timeline, family));
+        return listOf(fitRolling(timeline, model));
       case "fixed":
       case "weighted":
-        return searchPhases(fixedPhases(family), depth, (phases) =>
-          fitFixed(timeline, family, phases, family.shape === "weighted"),
+        return searchPhases(fixedPhases(model), depth, (phases) =>
+          fitFixed(timeline, model, phases, model.shape === "weighted"),
         );
       case "anchored":
-        return anchoredBy(anchored(), family);
+        return anchoredBy(anchored(), model);
       case "pushed":
-        return anchoredBy(pushed(), family);
+        return anchoredBy(pushed(), model);
       case "bucket":
-        return listOf(fitBucket(timeline, family));
+        return listOf(fitBucket(timeline, model));
     }
   };
 }

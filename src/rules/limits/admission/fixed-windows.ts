@@ -13,10 +13,7 @@ import {
 import type { Span } from "./history.ts";
 import { type AdmissionTimeline, requestsBefore, requestsUpTo, type TimedRefusal } from "./timeline.ts";
 
-/**
- * A range of phases. The phase of fixed windows says where they lie: it is the time in ms from the start of the history
- * to the next start of a window.
- */
+/** A range of phases of fixed windows. Phase 20,000: a window opens 20,000 ms after the start of the history. */
 export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -71,9 +68,9 @@ export interface ReportedWindowState {
 const secondMs = 1000;
 /** Two reports of the same reset can differ by this much, because servers round times. */
 const maxApartMs = 2 * secondMs;
-/** If all resets agree, this many different `Remaining` values suffice to prove fixed windows. */
+/** Equal resets with this many different `Remaining` values prove fixed windows: requests do not move the reset. */
 const minRemainingValues = 3;
-/** If all resets agree, two `Reset-After` values that differ by at least this also prove fixed windows. */
+/** Equal resets with `Reset-After` values this many seconds apart also prove fixed windows: time moves no reset. */
 const minResetAfterSpreadSeconds = 10;
 
 /**
@@ -100,8 +97,8 @@ export function announcedEnd(all: readonly ReportedWindowState[], windowMs: numb
 
 function isConclusive(usable: readonly ReportedWindowState[]): boolean {
   if (new Set(usable.map(({ remaining }) => remaining)).size >= minRemainingValues) return true;
-  const min = usable.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
-  const max = usable.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
+  const min = usable.reduce((lowest, { resetAfterSeconds }) => Math.min(lowest, resetAfterSeconds), Infinity);
+  const max = usable.reduce((highest, { resetAfterSeconds }) => Math.max(highest, resetAfterSeconds), -Infinity);
   return max - min >= minResetAfterSpreadSeconds;
 }
 
@@ -138,7 +135,7 @@ interface WindowGrid {
   readonly windows: number;
   /** Per window: number of requests certainly decided before the window opened. The window cannot count them. */
   readonly surelyBeforeOpening: Float64Array;
-  /** Per window: number of requests that may have been decided before the window closed. Times are ranges. */
+  /** Per window: number of requests possibly decided before the window closed. Each decision's time is a range. */
   readonly possiblyBeforeClosing: Float64Array;
 }
 

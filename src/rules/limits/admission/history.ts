@@ -17,7 +17,7 @@ export interface Span {
  *
  * - `admitted`: let through, and certainly counted.
  * - `refused`: status 429.
- * - `failed`: the limiter can have counted the request or not, e.g. status 500, or any response to a health request.
+ * - `failed`: the limiter may or may not have counted the request, e.g. status 500, or a response to a health request.
  * - `unknown`: no response. The request can have been admitted or refused, or never have arrived.
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
@@ -123,7 +123,7 @@ function certainHold(request: ObservedRequest): Span | null {
 
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** Returns the outcome that a response shows. A health request is `failed`: some targets count it by mistake. */
+/** Returns the outcome that a response shows. `failed` for health: some targets count health requests by mistake. */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

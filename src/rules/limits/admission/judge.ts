@@ -15,14 +15,14 @@ interface RefusalReasons {
 }
 
 /**
- * A refusal that is explained may have counted, and so may explain others in the next round. After this many rounds,
- * every remaining refusal counts as explained.
+ * An explained refusal may itself have used up a limit, and so explain other refusals in the next round. After this
+ * many rounds, the rest counts as explained, too: this saves time and causes no false alarm.
  */
 const maxRounds = 12;
 
 /**
- * Splits the refusals: some legal limiter can have made each `explained` one, and none the others. For example, a
- * limiter can count refused requests and therefore refuse later ones.
+ * Splits the refusals. Some legal limiter can have made each `explained` refusal, e.g. because it also counts refused
+ * requests. No legal limiter can have made an `unexplained` refusal.
  */
 function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -170,11 +170,11 @@ export function decideVerdict(
   const reasons = explainRefusals(history, limits, options);
   if (reasons.unexplained.length > 0) return breachOf("refused below limit", "any");
   const open = refusalsLeftBySlots(history, limits, options, reasons.explained);
-  const trial = (mayCount: ReadonlySet<Decision>) => fitModels(history, limits, options, open, mayCount);
-  const strict = trial(new Set());
+  const fitCounting = (mayCount: ReadonlySet<Decision>) => fitModels(history, limits, options, open, mayCount);
+  const strict = fitCounting(new Set());
   const readings = readingOf(false, strict);
   if (readings.length > 0 && !everyReading) return { kind: "explained", readings };
-  const lenient = trial(reasons.explained);
+  const lenient = fitCounting(reasons.explained);
   readings.push(...readingOf(true, lenient));
   return readings.length > 0 ? { kind: "explained", readings } : attributeBreach([strict, lenient]);
 }
@@ -206,12 +206,12 @@ function readingOf(countsRefusals: boolean, possibilities: ModelFits): LimiterRe
 }
 
 /**
- * Finds which limit was exceeded, the hour's or else the minute's: no model without `burstAdds` permits all admitted
- * requests. If neither was exceeded, the breach is `inconsistent`.
+ * Finds which limit was exceeded: the hour's, or else the minute's, if none of its models without `burstAdds` permits
+ * all admitted requests. If neither limit was exceeded, the breach is `inconsistent`.
  */
-function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
+function attributeBreach(fits: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
-    trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
+    fits.every((fit) => fit[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
   if (over("hour")) return breachOf("too many admitted", "hour");
   if (over("minute")) return breachOf("too many admitted", "minute");
   return breachOf("inconsistent", "any");

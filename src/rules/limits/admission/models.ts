@@ -37,7 +37,7 @@ const maxKeptSets = 48;
 
 /**
  * Adds a set to a list in which no set contains another. If the list is full, merges the last set and the new set into
- * their intersection. Too few refusals then count as unexplained, never too many.
+ * their intersection. Then fewer refusals may count as unexplained, but never more: this avoids false alarms.
  */
 export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isSubset(kept, set))) return;
@@ -130,7 +130,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** Models a separate burst limit as a token bucket. The bucket refills at the limit per minute. */
+/** Models a separate burst limit as a token bucket, which refills at the rate of the limit per minute. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

@@ -96,8 +96,9 @@ function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns a lower bound of the limiter's capacity per window. No window opens during a pause of the requests. After a
- * pause from 10 s to 50 s, all requests from 70 s to 110 s are in the same one-minute window.
+ * Returns a lower bound of the limiter's capacity per window. Only a request opens a window, so none opens in a pause
+ * from 10 s to 50 s. An earlier one-minute window ends by 70 s, and the next one ends no earlier than 110 s. So all
+ * requests from 70 s to 110 s are in one window.
  */
 function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

@@ -11,7 +11,7 @@ import { buildSchedule } from "./plan/schedule.ts";
 import { type RunClock, withReservedWait } from "./time/run-clock.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
-/** Number of interruptions by outages after which a probe is not repeated. */
+/** A probe that outages interrupted this often is not repeated again, because it may cause the outages. */
 const maxInterruptions = 2;
 
 function trackInterruptions(outages: OutageMonitor) {
@@ -132,10 +132,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /**
-   * Runs a probe, and repeats it at once if an outage interrupts it. Later probes may need objects that the probe
-   * creates.
-   */
+  /** Runs a probe, and repeats it at once after an outage: the next probe may need objects that this one creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
@@ -202,7 +199,7 @@ function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): num
   return Math.max(0, ...byKey.values());
 }
 
-/** Maximum share of `maxWaitMs` to reserve for the limit tests of one key. Other probes can use the rest. */
+/** The limit tests of one key reserve at most this share of `maxWaitMs`, so that other probes can wait, too. */
 const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;

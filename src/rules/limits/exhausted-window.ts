@@ -44,8 +44,8 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
     const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(exhausted, each));
     if (admitted.length > 0) {
       const around = samplesAround(window, samples, index, facts);
-      const mayComeBack = maxReturned(exhausted, window, { ...facts, samples: around, began: samples[0] ?? exhausted });
-      const first = admitted.findIndex((each, at) => at + 1 > mayComeBack(each));
+      const maxUpTo = maxAdmitted(exhausted, window, { ...facts, samples: around, began: samples[0] ?? exhausted });
+      const first = admitted.findIndex((each, at) => at + 1 > maxUpTo(each));
       if (first >= 0) return { kind: "broken", beyond: { exhausted, admitted: admitted.slice(0, first + 1) } };
     }
     if (after.some(isRefused)) count += 1;
@@ -114,10 +114,10 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns a function that takes a later request. The function returns the maximum number of requests that a legal
- * limiter admits after `exhausted`, up to that request.
+ * Returns a function of a later request. Its result is the maximum number of requests that a legal limiter can have
+ * admitted after `exhausted`, including that request.
  */
-function maxReturned<A extends RequestSample>(
+function maxAdmitted<A extends RequestSample>(
   exhausted: A,
   { seconds, limit, leftSeconds }: ExhaustedWindow,
   { samples, limits, isFresh, began, elapsed }: ExhaustedWindowInput<A> & { readonly began: A },
@@ -127,7 +127,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // Unless the window may roll, requests with the same reset as `exhausted` free no capacity before that reset.
+    // In a fixed window, requests with the same reset as `exhausted` free no capacity before that reset.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -149,8 +149,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server can have counted the request `each`, and taken that count back before `later`. True only for
- * failed or unanswered requests, and for refusals concurrent with `exhausted`.
+ * Whether the server can have counted the request `each` and undone this before `later`, e.g. after a 500. Never for an
+ * admitted request. For a 429, only if concurrent with `exhausted`.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

@@ -37,8 +37,8 @@ export const notNegative = {
 } as const satisfies HeaderRule;
 
 /**
- * Rules for headers with a fixed list of values. These rules find no breach: a value outside the list is read as
- * `null`, and `malformedHeaders` reports it.
+ * Rules for headers with a list of accepted texts. They never find a breach: a wrong text is read as `null`, and
+ * `malformedHeaders` reports it.
  */
 const fixedValueRules = rateValues
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
@@ -144,7 +144,7 @@ export const missingHeaders = (
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether the tier publishes no burst, and a `Limit` header may be the limit per minute plus the unknown burst. */
+/** Whether a `Limit` header may be the limit per minute plus a burst of unpublished size, e.g. 600 instead of 500. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 

@@ -22,7 +22,7 @@ export const slotReleaseMs = 1500;
 
 /** Requests within this time count as one burst, in ms on the target's clock. */
 export const burstMs = 5000;
-/** Maximum `retry_after` of a burst limit, in seconds. A longer wait comes from the limit per minute. */
+/** A 429 with a longer `retry_after` comes from the limit per minute. A burst limit admits a request again sooner. */
 export const maxBurstSeconds = 20;
 
 /**
@@ -47,8 +47,8 @@ export function judgeByClocks(
 }
 
 /**
- * Returns `over` if the target admitted too many requests, `under` if too few. For an `inconsistent` breach, `isBeyond`
- * decides.
+ * Returns `over` if the target admitted too many requests, `under` if too few. An `inconsistent` breach is `over` if
+ * `isBeyond` returns true: the target admitted more than the published limit.
  */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
@@ -56,8 +56,8 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
 }
 
 /**
- * Returns the maximum number of requests within one period of `windowMs`, both ends included. Exact only if the spans
- * end in the order in which they start.
+ * Returns the maximum number of requests that certainly fall within one period of `windowMs`, both ends included. Can
+ * be too high if a span ends before another that starts earlier.
  */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
@@ -87,7 +87,7 @@ export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admi
  */
 export const minEarlySeconds = 4;
 
-/** Maximum difference, in seconds, that rounding causes between two reports of the same time. */
+/** Maximum seconds by which rounding makes two values for the same wait differ, e.g. in body and header. */
 export const maxRoundingSeconds = 2;
 
 /** Whether a retry came at least 2 s before the end of `retry_after`, and so certainly too early (LIM-14). */

@@ -9,8 +9,8 @@ export const tokensMayExplain = (sample: RequestSample, { tokensPerMonth }: Tier
 type TokenSample = RequestSample & { readonly tokensSpent?: true };
 
 /**
- * Returns the ids of 429 responses that used-up monthly tokens can explain. None, if the tier's token limit is known.
- * Such a 429 announces a wait of over an hour. Or usage shows no tokens left, with no agent call admitted in between.
+ * Returns the ids of 429 responses that used-up monthly tokens can explain: the wait is over an hour, or a usage report
+ * shows no tokens left, with no agent call admitted between the two.
  */
 export function refusedForTokens(samples: readonly TokenSample[], limits: TierLimits): ReadonlySet<string> {
   const found = new Set<string>();

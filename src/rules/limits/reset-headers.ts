@@ -12,16 +12,14 @@ export const groupByWindow = <A extends RequestSample>(responses: readonly A[]):
     ({ limit, reset }) => `${limit} ${reset}`,
   );
 
-/** Minimum `Reset` value that can be Unix seconds. HDR-15 skips smaller values, because HDR-14 judges them. */
+/** A smaller `Reset` is not in Unix seconds (1e9 is in 2001). HDR-14 reports it, so HDR-15 skips its window. */
 const minUnixSeconds = 1e9;
 /** Minimum seconds between two compared responses. Over a shorter time, rounding can hide a change. */
 const minSeconds = 3;
 /** Tolerance for the difference of two `Reset-After` values, each rounded to whole seconds. */
 const leftRoundingSeconds = 2.5;
 
-/**
- * The verdict on one rate-limit window. `mismatch`: `Reset-After` fell too slowly, e.g. from 60 to 57 in 10 seconds.
- */
+/** Result for one rate-limit window. `mismatch`: `Reset-After` fell too slowly, e.g. from 60 to 57 in 10 seconds. */
 interface JudgedTimeLeft<A> {
   readonly first: A;
   readonly last: A;
@@ -96,7 +94,7 @@ export function resetMismatch(
 export interface ResetContext {
   readonly hasClock: boolean;
   readonly startedUnixMs: number;
-  /** Total real time that the advances of the test clock took. The clock may stand still meanwhile, and so lag. */
+  /** Maximum lag of a test clock that stands still while the run advances it: the real time that all advances took. */
   readonly maxDriftMs: number;
   readonly first: Sample | null;
 }
@@ -142,7 +140,7 @@ const createdUnixSeconds = ({ reset, resetAfter }: ReportedTimes): number | null
 
 /** Whether a Unix time in seconds lies between the years 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for each of the four reset headers of two responses, and one for the time between them. */
+/** Tolerance: one second for each of two reset headers in each of two responses, and one for the time between them. */
 const roundingSeconds = 5;
 
 /**

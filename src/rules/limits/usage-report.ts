@@ -24,8 +24,8 @@ export interface GrowthBounds {
 }
 
 /**
- * Growth of a usage count between two reads. `short`: it is smaller than expected. `beyond`: it is larger.
- * `begun again`: the count fell or has a new limit, e.g. in a new month.
+ * Growth of `used` between two usage reports. `short`: less than expected. `beyond`: more. `begun again`: `used` fell
+ * or `limit` changed, e.g. in a new month.
  */
 export interface UsageCountChange {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
@@ -47,12 +47,12 @@ interface AgentCall {
 export function tokenGrowthBounds(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
-  const areAllReported = calls.every(({ status, tokens }) => tokens !== null || isRefusedWith(status));
+  const areAllReported = calls.every(({ status, tokens }) => tokens !== null || is4xx(status));
   return {
     min: reportedTokens(calls.filter(({ status }) => is2xx(status))),
     max: areAllReported ? reportedTokens(calls) : Infinity,
   };
 }
 
-/** Whether the status is a 4xx. Such a response shows that no agent has run. */
-const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;
+/** A 4xx response shows that no agent has run. */
+const is4xx = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

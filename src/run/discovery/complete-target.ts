@@ -37,7 +37,7 @@ interface DerivedRole {
 const streamDelayMs = 200;
 /** Number of events to read before deciding whether a stream is slow. */
 const slowStreamSampleSize = 5;
-/** A stream counts as slow if each pause between events is at least this fraction of the requested delay. */
+/** A stream counts as slow if each pause after its second event is at least this fraction of the requested delay. */
 const minObservedDelayShare = 0.6;
 /**
  * Real time to wait for the first `slowStreamSampleSize` events. If fewer arrive, waits for the same time again, and
@@ -69,8 +69,8 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Assigns the role `slowStreaming` to the `streaming` agent, and `slow` to the `answering` agent. Does so only if
- * probes need the role, no agent has it, and the agent passes a test of one request.
+ * Assigns the role `slowStreaming` to the `streaming` agent, and `slow` to the `answering` agent. Assigns a role only
+ * if a probe needs it, no agent has it, and one test request shows that the agent can play it.
  */
 export async function assignDerivedRoles(
   client: Client,
@@ -127,8 +127,8 @@ const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - 
 /** Maximum response size of an agent for webhook tests. The receiver stores deliveries, which contain the response. */
 const maxResponseBytes = 16 * 1024;
 /**
- * The search for an agent for webhook tests invokes no further agent after this many invokes, missing responses
- * (`slow`), or failures in a row.
+ * The search for a webhook agent stops invoking after `invoked` invokes, after `failedInSequence` failures in a row,
+ * and once `slow` responses are missing. Invokes cost tokens, and occupy concurrency slots until they end.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
@@ -137,8 +137,8 @@ const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
  */
 const maxQuickMs = 3000;
 /**
- * Real time to wait for a response before the next agent is invoked (`nextMs`), or after the last agent is invoked
- * (`lastMs`).
+ * `nextMs`: real time to wait for a response before the search invokes the next agent. `lastMs`: the same after the
+ * last invoke.
  */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
@@ -190,8 +190,8 @@ export async function withWebhookAgent(
 const maxListedPages = 4;
 
 /**
- * Reads up to four pages of the agent list, until a page has agents without a role. Returns these agents. A page with
- * fewer than 20 agents may not be the last, because a server may shorten pages.
+ * Returns the agents without a role on the first page of the agent list that has any. Reads at most four pages. A page
+ * with fewer than 20 agents may not be the last, because a server may shorten pages.
  */
 async function listUnassigned(
   client: Client,
@@ -226,7 +226,7 @@ async function findWebhookAgent(
   const isSuitable = ({ exchange }: InvokedAgent): boolean =>
     exchange !== null && is2xx(statusOf(exchange)) && hasShortBody(exchange);
   const hasFailed = ({ exchange }: InvokedAgent): boolean => exchange !== null && !is2xx(statusOf(exchange));
-  const quickest = (): string | null =>
+  const firstQuick = (): string | null =>
     candidates.find((each) => isSuitable(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ??
     null;
   const anyOrTimeout = async (ms: number): Promise<void> => {
@@ -245,15 +245,15 @@ async function findWebhookAgent(
       .finally(() => pending.delete(ending));
     pending.add(ending);
     await anyOrTimeout(timeouts.nextMs);
-    if (quickest() !== null) return quickest();
+    if (firstQuick() !== null) return firstQuick();
     const latest = candidates.slice(-searchLimits.failedInSequence);
     if (latest.length >= searchLimits.failedInSequence && latest.every(hasFailed)) break;
     if (candidates.filter(({ exchange }) => exchange === null).length >= searchLimits.slow) break;
   }
   const untilMs = performance.now() + timeouts.lastMs;
-  while (pending.size > 0 && quickest() === null && performance.now() < untilMs)
+  while (pending.size > 0 && firstQuick() === null && performance.now() < untilMs)
     await anyOrTimeout(untilMs - performance.now());
-  return quickest() ?? candidates.find(isSuitable)?.agent ?? null;
+  return firstQuick() ?? candidates.find(isSuitable)?.agent ?? null;
 }
 
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {

@@ -14,9 +14,9 @@ const spacedReadings = 5;
 /** Tolerance for the end of a rate-limit window, which the headers report in whole seconds. */
 const roundingMs = 1200;
 const windowPollMs = 100;
-/** Number of first health requests, sent without pauses. They show by how much a health request lowers `Remaining`. */
+/** Number of health requests without pauses between them. They show by how much each of them lowers `Remaining`. */
 const immediateReadings = 3;
-/** Minimum fall of `Remaining`, beyond the fall that health requests cause, that proves use by another client. */
+/** Another client uses the key if `Remaining` falls by at least this much more than health requests lower it. */
 const minForeignRequests = 2;
 
 interface LimitReading {

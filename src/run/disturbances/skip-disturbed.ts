@@ -23,7 +23,7 @@ interface DisturbedRunContext {
   readonly recorder: Recorder;
 }
 
-/** Marks probes with disturbed evidence as skipped. First repeats `review` probes on the undisturbed requests alone. */
+/** Marks probes with disturbed evidence as skipped. First runs `review` probes again, on undisturbed requests only. */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
   { suites, runs, endedMs, review, recorder }: DisturbedRunContext,
@@ -53,7 +53,7 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run.planned)) && broken.some(isTimingJudgement);
-    // Probes of the stage `review` read only undisturbed requests, and can therefore miss a breach.
+    // A pass is doubtful: the `review` probe did not read the disturbed requests, which may break its clauses.
     const mayMissBreach = isReview(run.planned) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || mayMissBreach ? skippedRun(run, cause) : run;
   });

@@ -41,9 +41,9 @@ function processorQueueMs(): number {
 }
 
 const clockReadIntervalMs = 250;
-/** Minimum time between two clock reads, less `busy` time, that counts as a stall. Reads are normally 250 ms apart. */
+/** Two clock reads, normally 250 ms apart, show a stall if they are this far apart, not counting `busy` time. */
 const minStallMs = 3000;
-/** Minimum size of a clock jump: the difference between the advances of `wall` and `monotonic` since the last read. */
+/** Between two reads, `wall` and `monotonic` normally advance equally. A difference of this size is a clock jump. */
 const minJumpMs = 2000;
 
 /** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */

@@ -40,9 +40,9 @@ export interface Check {
   readonly matrix: CoverageMatrix | null;
   /** Additional probes whose requests the check judges, if these probes ran. */
   readonly also: readonly Probe[];
-  /** Probes that recorded the failure of this check in an earlier run. A run of failed checks repeats these probes. */
+  /** Probes to run with the check even if no other check is chosen. They get the messages that this check judges. */
   readonly companions?: readonly Probe[];
-  /** The check of the previous requirement set that this check repeats, to judge requests of newer probes too. */
+  /** The check that this copy repeats, of the previous requirement set. The copy also judges newer probes' requests. */
   readonly widens?: Check;
   /** Whether the report omits this check if it finds no breach. */
   readonly reportsOnlyBreaches?: boolean;
@@ -88,8 +88,8 @@ const appliesToWholeRun = ({ on }: Check): boolean =>
   Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds copies of each check that judges all requests of a run: one for every later requirement set. A copy also judges
- * requests of newer probes, while the original check stays as published.
+ * For each check that judges all requests of a run, adds one copy for every later requirement set, e.g. 1.1. A copy
+ * also judges the requests of probes that its set added, while the original check stays as published.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
@@ -251,6 +251,6 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether a 200 or 201 cell counts as covered, because the endpoint answered with another 2xx status. */
+/** Whether the endpoint of a 200 or 201 cell answered with another 2xx status. Such a cell is not listed as unseen. */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

@@ -24,7 +24,7 @@ export interface CoverageMatrix {
 }
 
 export interface UncoveredCells {
-  /** Cells for which the probe could not send a request, each with the reason. */
+  /** Cells for which the coverage probe could not send a request, each with the reason. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
@@ -62,7 +62,7 @@ type FindingKind<R extends string> =
       readonly expected: string;
       readonly actual: string;
       readonly at: readonly Proof[];
-      /** Percentage by which the published limit would have to rise to allow all admitted requests. */
+      /** Percentage added to the published limit to explain all admitted requests, rounded up to a step, e.g. 10. */
       readonly excessPercent?: number;
     }
   /** A deviation that may be intended. The report shows the deviation as a note, even if the clause is a MUST. */
@@ -71,7 +71,7 @@ type FindingKind<R extends string> =
   /** The evidence does not suffice for a verdict; the check counts as skipped. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
-/** The clause does not apply. `exempt`: the target file excludes the clause, and the verdict ignores it. */
+/** The clause does not apply. `exempt`: due to the target file, e.g. `auth: none`. The verdict then ignores it. */
 export interface Inapplicable {
   readonly kind: "inapplicable";
   readonly reason: string;
@@ -115,7 +115,7 @@ export const unproven = (reason: SkipCause, needs: Enabler | null = null): Unpro
 
 export const inapplicable = (reason: string): Inapplicable => ({ kind: "inapplicable", reason });
 
-/** Creates the finding for a clause that the target file excludes. */
+/** Creates the finding for a clause that does not apply because of the target file, e.g. `auth: none`. */
 export const exempt = (reason: string): Inapplicable => ({ kind: "inapplicable", reason, exempt: true });
 
 export const observed = (text: string): Observation => ({ kind: "observed", text });

@@ -82,8 +82,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * Judges a copy of a check that also covers requests of newer probes. Returns `inapplicable` if one of the `earlier`
- * results is a failure, or if the newer requests add no breach and no further case.
+ * Judges a copy of a check that `withWidened` added. Returns `inapplicable` if the copy shows nothing new: an `earlier`
+ * check failed already, or the copy finds no breach and judges no additional message.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,

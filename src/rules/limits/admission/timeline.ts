@@ -2,8 +2,8 @@ import type { AdmissionOptions, CountedSpan, Decision, History, Counted } from "
 import { countBelow, countUpTo, sortedValues } from "../../../base/lists.ts";
 
 /**
- * Earliest and latest possible times of requests. Each of the two lists is sorted by itself, so the same index can mean
- * different requests.
+ * Earliest and latest possible times of the limiter's decisions. Each list is sorted by itself, so entry 3 of
+ * `earliest` and entry 3 of `latest` can belong to different requests.
  */
 export interface Instants {
   readonly earliest: Tally;
@@ -27,8 +27,8 @@ export interface TimedRefusal {
 export interface AdmissionTimeline {
   readonly admitted: readonly CountedSpan[];
   /**
-   * The first layer has all admitted requests. Each further layer keeps requests whose span is shorter than half the
-   * longest span of the layer before. Limiters are tested on every layer: long spans can hide a burst of short ones.
+   * Subsets of the admitted requests: all of them, then only those with more and more exact times. Buckets and rolling
+   * windows must explain each subset, because requests with inexact times can hide a burst.
    */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
@@ -122,7 +122,7 @@ export const requestsInFirstEntries = ({ before }: Tally, entries: number): numb
 
 /**
  * Returns a function that finds the index in `values` of the request with a given rank. The earliest request has rank
- * 0. Ranks must not decrease between calls.
+ * 0. Each search starts from the last index found, so ranks must not decrease between calls.
  */
 export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;

@@ -38,7 +38,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Maximum real time of a probe, not counting its waits. A slower probe counts as skipped. */
+/** Default deadline of a probe in real time, not counting its waits. A slower probe counts as skipped. */
 export const probeDeadlineMs = 180_000;
 
 export interface ProbeContext<N extends Need = never> {
@@ -57,7 +57,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly limitTests: () => readonly LimitTest[];
 }
 
-/** The result of a probe that uses up a limit. If the probe was skipped, `needs` names the setting that it lacked. */
+/** The result of a probe that uses up a limit. `needs`: what would enable a skipped probe, e.g. a test clock. */
 export interface LimitTest {
   readonly state: KeyState;
   readonly tier: string | null;
@@ -71,13 +71,13 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more GET requests to the agent list or to `/usage`, if the other path is missing. They show whether rate limits
-   * count GET requests.
+   * Two more GET requests to the agent list if the target has no `/usage`, or to `/usage` if it has no agent list. They
+   * show whether rate limits count GET requests.
    */
   readonly again?: readonly Exchange[];
   /** Exchanges of the health requests to the agent that the user named, or else to up to five listed agents. */
   readonly health: readonly Exchange[];
-  /** Discovery's invoke of the agent that it chose; `null` if discovery sent no invoke. */
+  /** Discovery's last invoke, to the agent that it then chose; `null` if discovery sent no invoke. */
   readonly invoked: Exchange | null;
 }
 
@@ -93,7 +93,7 @@ export interface CreatedObjects {
 }
 
 /**
- * A wait of a probe, if the target has no test clock.
+ * A probe's wait if the target has no test clock. `plan` simulates the wait; in a run, the probe itself waits.
  *
  * - `required`: waits `seconds`.
  * - `since the start`: waits until `seconds` after the start of the run.
@@ -109,7 +109,7 @@ export type WaitOptions = {
 );
 
 interface ProbeTraits {
-  /** Number of requests that count toward the limits of the probe's key: the first in `keys`, or else the main key. */
+  /** Approximate number of requests that use up limits of the first key in `keys`, or else of the main key. */
   readonly requests: number | ((target: Target) => number);
   /** Number of agent executions. Default: `requests` if the probe needs an agent and is not read-only, otherwise 0. */
   readonly executions?: number | ((target: Target) => number);
@@ -117,7 +117,7 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key. A key that the probe needs, such as `keys.second`, is used in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, e.g. `minute used up`. Next, the probe records how each endpoint responds. */
+  /** The limit that the probe uses up, e.g. `minute used up`. The probe then records how all endpoints respond. */
   readonly usesUp?: KeyState;
   /** Whether the probe can also run with fewer requests than planned. */
   readonly mayDropRequests?: true;
@@ -161,12 +161,12 @@ interface SharedOptions<E, N extends Need> {
 
 interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, N> {
   readonly stage?: Stage;
-  /** Whether the probe sends only GET requests. If so, the probe also runs in read-only mode. */
+  /** Whether the probe also runs in read-only mode, in which it must send only GET requests. */
   readonly reads?: true;
   /** Probes of the same stage that prepare the target for this probe, and so must run earlier. */
   readonly after?: readonly Probe[];
   readonly creates?: CreatedObjects;
-  /** The objects that the probe creates if its key admits few requests a minute. Default: the same as `creates`. */
+  /** The objects that the probe creates if `hasFewRequests(target)`. Default: the same as `creates`. */
   readonly createsFew?: CreatedObjects;
 }
 

@@ -73,10 +73,7 @@ const unusableClock: ClockControl = {
   agentsFollow: false,
 };
 
-/**
- * Outages of a recorded server, which a recording does not show. `count` is 1, so that checks allow for a restart.
- * `all` is empty, because the times are unknown.
- */
+/** A recording shows no outages. `count` is 1: checks then allow for a restart. `all` is empty: its time is unknown. */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
 export const noExchange: Exchange = {
@@ -91,8 +88,8 @@ export const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns a function that finds the test clock's offset at a given time. The offset is that of the next exchange, or
- * `maxClockMs` if no exchange follows.
+ * Returns a function that estimates how far the test clock was advanced at a given time: as far as at the next request,
+ * or by `maxClockMs` after the last request.
  */
 function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;

@@ -23,7 +23,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is then judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, for the report. If given, the `User-Agent` header of each request contains this time. */
+  /** Start of the run. If given, each `User-Agent` contains it: server logs then show which run sent a request. */
   readonly started?: Date;
   readonly coverageSeed?: number;
   /** Time for which the target may refuse connections before the run gives up, in milliseconds. Default: 8000. */
@@ -100,7 +100,7 @@ const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
- * Sends a recorded request again. Sets `reconnect` in the new exchange if an outage goes on (`during`), or if the
+ * Sends a recorded request again. Marks the new exchange with `reconnect` if the outage `during` goes on, or if the
  * target itself does not respond.
  */
 async function repeatExchange(

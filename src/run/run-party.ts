@@ -80,8 +80,8 @@ interface ClientRunOptions extends PartyRunOptions {
 }
 
 /**
- * The longest timer of Node, so that a probe of a client has no real deadline. Instead, each run of the client's
- * command has a deadline.
+ * The longest delay of a Node timer, 24 days: in effect, a probe of a client has no deadline. Instead, each run of the
+ * client's command has a deadline.
  */
 const probeDeadlineMs = 2 ** 31 - 1;
 
@@ -91,7 +91,7 @@ export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
     const { target, open } = options;
     const { signal, recorder } = context;
     const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0)), signal });
-    // An interrupt ends the client's command at once, but the current probe must still return its evidence.
+    // Aborts after the current probe, which must still return its evidence. `signal` ends the client's command at once.
     const afterProbe = new AbortController();
     const { runs, stopped } = await executeStages(planned, {
       ...partyStageContext(context),
@@ -121,8 +121,8 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
 /**
- * Maximum duration of the test of a receiver. If the receiver responds only to the first delivery, all timeouts
- * together take about half this time.
+ * Maximum duration of the test of a receiver: about twice as long as all timeouts together, if the receiver responds
+ * only to the first delivery.
  */
 const maxRunMs = 20 * 60_000;
 

@@ -93,17 +93,17 @@ export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles when all requests in search of an agent for webhook tests have ended. */
+  /** Settles when the requests that search for a webhook agent have ended. Until then, they hold concurrency slots. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
-  /** Whether the target has an agent for webhook probes: one that the user named, or one that is not `answering`. */
+  /** Whether the user named an agent for webhook probes, or the run found one other than the `answering` agent. */
   readonly hasWebhookAgent: boolean;
   readonly hasFewRequests: boolean;
   readonly availableRequests: () => number;
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe. Calls `onAdmitted` before each request, which reduces the probe's reservation. */
+  /** Runs one probe. Calls `onAdmitted` before each request, to deduct it from the probe's reservation. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -199,7 +199,7 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // With a test clock, a short outage does not end the probe early. An abandoned probe would still advance the clock.
+    // With a test clock, abandons the probe only if the target stays away: the probe would still advance the clock.
     const lost = needsNoTarget ? [] : [outages.rejectOnLoss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

@@ -11,8 +11,8 @@ interface ProbeAttempt {
 }
 
 /**
- * Returns a function to call at each attempt of a probe; it returns a function that opens the webhook receiver. Each
- * call also marks the webhook addresses (hooks) of the probe's earlier attempts as interrupted.
+ * Returns a function to call before each attempt of a probe. That function marks the webhook addresses (hooks) of
+ * earlier attempts as interrupted, and returns a function that opens the webhook receiver.
  */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
@@ -44,8 +44,8 @@ export function receiverByAttempt<P>(
 }
 
 /**
- * Maximum number of deliveries to one address that one agent execution explains. The execution causes `agent.invoked`
- * and an event for its end, and each may arrive twice.
+ * Maximum number of deliveries to one address that one agent execution can cause: `agent.invoked` and an event for its
+ * end, each of them up to twice.
  */
 const maxDeliveriesPerExecution = 4;
 
@@ -76,8 +76,8 @@ export function receiverOnDemand({ webhooks, network }: Target, time: ReceiverCl
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
     /**
-     * Returns a sentence about deliveries that were not stored, for lack of space. `null` if all were stored, or if the
-     * run's own `executions` explain their number.
+     * Returns a sentence if deliveries were not stored, for lack of space, and the run's agent `executions` cannot have
+     * caused so many. Otherwise, returns `null`.
      */
     floodReason: (executions: number): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {});

@@ -24,10 +24,7 @@ interface RunRecord {
   readonly epochMs: number;
   readonly requests: number;
   readonly executions: number;
-  /**
-   * Number of requests that were sent again because the server closed the reused connection. The server may have
-   * received them twice.
-   */
+  /** Number of retries after a broken connection. The server may have received such a request twice. */
   readonly lost: number;
   /**
    * Description of outages for the report, e.g. "the target was away from 12.0 s to 15.0 s of the run". `null` without
@@ -39,7 +36,8 @@ interface RunRecord {
 }
 
 /**
- * The reason why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early.
+ * The reason why nothing was judged. `unreachable`: the target does not respond, is another API, or refuses the key.
+ * `stopped`: any other reason, e.g. an interrupt.
  */
 export interface UnjudgedReason {
   readonly kind: "nothing to judge";
@@ -112,8 +110,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * Turns breaches into errors, because this machine lacked a resource, such as a free port. Without a breach, turns the
- * first judgement into an error, so that the report shows the problem.
+ * Turns breaches into errors: this machine lacked a resource, e.g. a free port, so the target may not be at fault.
+ * Without a breach, turns the first judgement into an error, so that the report shows the problem.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimitError): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

@@ -35,7 +35,7 @@ export interface RunOptions extends SendingOptions {
   readonly suites: readonly Suite[];
   /** Whether the webhook receiver stays open after the run, for the caller to close. Default `false`. */
   readonly keepsListening?: boolean;
-  /** Asks the user for the tier of the main key, if the response headers do not show it. */
+  /** Asks the user for the tier of the main key, if neither the target file nor the response headers show it. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
@@ -137,8 +137,8 @@ async function withKnownTier(
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
 /**
- * If the client's key is no longer the main key, e.g. after tiers were detected, repeats the discovery with the main
- * key.
+ * Repeats the discovery with another key if that key is now the main key: detected tiers may show that its limit is
+ * higher.
  */
 async function withHighestLimitKey(
   ready: ReadyTarget,

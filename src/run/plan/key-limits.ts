@@ -21,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Returns the published tier whose limit per minute or hour equals the reported limit. A limit of 100 fits two tiers:
- * `free` per hour and `pro` per minute. Returns `null` if the other headers fit both, or if no tier matches.
+ * Returns the published tier whose limit per minute or hour equals the reported limit. 100 fits two tiers: `free` per
+ * hour and `pro` per minute. Returns `null` if the other values do not tell these apart, or if no tier matches.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -36,8 +36,8 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether a limit of 100 whose window ends within 60 s can be the free tier's hour, and not only the pro tier's minute.
- * It can if a clock hour is ending, or if over 10 requests are used: an hour can begin before the run.
+ * Whether a limit of 100 that resets within 60 s may be `free` per hour, not `pro` per minute. Such an hour began
+ * before the run: a clock hour is ending, or earlier requests used more than 10 of the 100.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

@@ -25,10 +25,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/**
- * Conditions that recognize special keys. `elsewhere`: a key whose `allowedIps` do not surely include this machine's
- * address.
- */
+/** Tests for special kinds of keys. `elsewhere`: no known address of this machine is in the key's `allowedIps`. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -123,8 +120,8 @@ export function mainKey(target: Target): TargetKey | null {
 }
 
 /**
- * Returns a key whose monthly tokens are nearly used up: the target file marks it as `nearQuota`. Otherwise, returns a
- * key with a token limit of its own, which may be far from used up.
+ * Returns a key that the target file marks as `nearQuota`: its monthly tokens are nearly used up. Without such a key,
+ * returns one with a token limit of its own, even if most of its tokens are left.
  */
 function keyNearQuota(target: Target): TargetKey | null {
   const keys = Object.values(target.keys).filter(keyKinds.nearQuota);
@@ -145,8 +142,8 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /**
- * Whether the main key's limit per minute is unknown, or at most twice the free tier's. `false` with a test clock,
- * which makes windows pass at once.
+ * Whether the main key's limit per minute is at most 20 (twice the free tier's), or unknown. `false` with a test clock,
+ * because the harness can then advance to the next minute at once.
  */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);

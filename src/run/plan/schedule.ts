@@ -14,7 +14,7 @@ interface ScheduleStep {
    * - `shared clock`: `by key`, and the test clock advances whenever all running probes wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** The probes of the step that must leave waiting time free for probes of the stage `limits`. */
+  /** The probes of the step that may not use all of `maxWaitMs`: the stage `limits` needs a part of it. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -55,8 +55,8 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Puts the stage `concurrency` before the first `exclusive` probe that creates a webhook. Otherwise, requests of the
- * stage `concurrency` could cause deliveries.
+ * Puts the stage `concurrency` before the first `exclusive` probe that creates a webhook. Otherwise, the webhook
+ * would also get deliveries about the invokes of the stage `concurrency`.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -91,26 +91,25 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * Orders the probes for a main key with a low limit. The limit tests of tiers come early, and the main key's other
- * limit tests come last.
+ * Orders the probes for a main key with a low limit: tests of tier limits early, most other probes by value per
+ * request, and the remaining limit tests of the main key last.
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
-  const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Whether a probe of the main key also uses the key of a `spare` limit test. The probe must then run first, because
-  // the test uses the key up.
-  const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
-    skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
-  const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
+  const limitsOfOtherKeys = limits.filter((each) => !isTested(each) && !each.usesMainKey);
+  // A probe of the main key can also use a key that `limitsOfOtherKeys` use up. Such a probe must run before them.
+  const sharesOtherKey = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
+    skip === null && usesMainKey && limitsOfOtherKeys.some((each) => each.keys.some((key) => keys.includes(key)));
+  const early = [...shared.filter(countsEarly), ...middle.filter(sharesOtherKey)];
   const withWebhooks = middle.filter(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const rest = [...shared, ...middle].filter((each) => !early.includes(each) && !withWebhooks.includes(each));
   return [
     byKey(early),
     byKey(limits.filter(isTested)),
-    byKey([...spare, ...withWebhooks, ...orderByValuePerRequest(rest)]),
-    oneByOne(limits.filter((each) => !isTested(each) && !spare.includes(each))),
+    byKey([...limitsOfOtherKeys, ...withWebhooks, ...orderByValuePerRequest(rest)]),
+    oneByOne(limits.filter((each) => !isTested(each) && !limitsOfOtherKeys.includes(each))),
   ];
 }
 
@@ -135,8 +134,8 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
 }
 
 /**
- * Added to the value of every probe, so that among probes of value 0, the cheapest comes first. Also the divisor for a
- * probe of 0 requests.
+ * Added to the value of every probe, so that of two probes of value 0, the one with fewer requests comes first. Also
+ * the minimum of the divisor, which would be 0 for a probe without requests.
  */
 const minProbeValue = 0.01;
 
@@ -153,8 +152,8 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
 }
 
 /**
- * Puts the `limits` probes of each tier last. Puts them first if the tier's other probes use over half of its limit per
- * minute: the rest could be too little for `limits` probes.
+ * Puts the `limits` probes of each tier last. If the tier's other probes use over half of its limit per minute, puts
+ * the `limits` probes first, because they may need more than the rest.
  */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {

@@ -90,7 +90,10 @@ export function selectionMatcher({ only, skip, profiles }: Selection): Matcher {
     !unwanted.some((matches) => matches(check, title));
 }
 
-/** Whether a check belongs to a chosen profile. A `core` check also belongs to the profiles of its endpoints. */
+/**
+ * Whether a check belongs to a chosen profile. A `core` check with a `matrix` also belongs to the profiles of the
+ * endpoints in this matrix.
+ */
 function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
   const profile = profileOf(clause);
   if (profile === null || chosen.includes(profile)) return profile !== null;
@@ -117,7 +120,7 @@ const otherKeyClauses: readonly string[] = ["REQ-2", "HDR-3", "LIM-9", "LIM-23",
 
 const reason = "the target file says `auth: none`: the server asks for no keys";
 
-/** Returns a target's suites. If it needs no key, checks about keys only report that their clause does not apply. */
+/** Returns the suites for a target. With `auth: none`, checks about keys report that their clause does not apply. */
 export const suitesFor = (suites: readonly Suite[], { auth }: Pick<Target, "auth">): readonly Suite[] =>
   auth === "keys" ? suites : suites.map((suite) => ({ ...suite, checks: suite.checks.map(exempted) }));
 

@@ -14,7 +14,7 @@ export interface Client {
   readonly as: (key: TargetKey) => Client;
   /**
    * Returns a copy of the client for one probe. After the next outage, the copy's requests throw {@link TargetLost}.
-   * Before each request, the copy calls `onAdmitted` with the number of agent executions that the request can start.
+   * Before each request, it calls `onAdmitted` with the number of agent runs to expect, or 0 without `maxExecutions`.
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns a copy of the client. Checks of requirement sets older than `requirements` ignore the copy's requests. */

@@ -106,8 +106,8 @@ export interface CrashSuspects {
   /** Call this for each request that the transport resends because its connection broke. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
-   * Call this for each request that an outage left without a complete response. `isCut`: the connection broke after the
-   * request was sent. Otherwise, records the request only if the transport resent it.
+   * Call this for each request that failed in an outage. `isCut`: its connection broke. If the target refused the
+   * connection, records the request only if the transport had sent it before: only then can it be the cause.
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   readonly endOutage: () => void;
@@ -119,7 +119,7 @@ export interface CrashSuspects {
 }
 
 export function trackCrashSuspects(): CrashSuspects {
-  const broken = new Map<object, Map<string, string>>();
+  const brokenByOutage = new Map<object, Map<string, string>>();
   const suspects = new Map<string, string>();
   const resent = new Set<string>();
   return {
@@ -129,10 +129,10 @@ export function trackCrashSuspects(): CrashSuspects {
       const id = sentIdentity(request);
       if (!isCut && !resent.has(id)) return;
       const name = endpointOf(request);
-      if ([...broken].some(([each, names]) => each !== outage && names.has(id))) suspects.set(id, name);
-      broken.set(outage, new Map([...(broken.get(outage) ?? []), [id, name]]));
+      if ([...brokenByOutage].some(([each, names]) => each !== outage && names.has(id))) suspects.set(id, name);
+      brokenByOutage.set(outage, new Map([...(brokenByOutage.get(outage) ?? []), [id, name]]));
     },
-    brokenIn: (outage) => [...(broken.get(outage)?.values() ?? [])],
+    brokenIn: (outage) => [...(brokenByOutage.get(outage)?.values() ?? [])],
     suspicion: (request) => {
       const name = suspects.size === 0 ? undefined : suspects.get(contentIdentity(request));
       return name === undefined

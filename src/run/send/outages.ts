@@ -31,8 +31,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Records an outage if the exchange shows that the target is unavailable. Returns the exchange. If it failed,
-   * adds `reconnect`: `refused` or `gateway` during an outage, `accepted` if a new connection succeeds.
+   * Records an outage if the exchange shows one. Returns the exchange. `reconnect` marks it as part of an outage
+   * (`refused`, `gateway`), or as a failure although the target accepts new connections (`accepted`).
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -152,8 +152,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that tries to connect. Requests that fail together share one attempt: the function reuses the
- * latest attempt if it began at `sinceMs` or later.
+ * Returns a function that tells whether the target accepts connections. Requests that fail together share one attempt:
+ * the latest, if it began after the request failed (`sinceMs`).
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
@@ -210,7 +210,7 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
   /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const ownErrors = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the times of the 502, 503 and 504 responses show that the target itself sends them. */
+  /** Whether the target itself sends all 502, 503 and 504 responses: their times do not fit a gateway's outage. */
   let areAllOwn = false;
 
   /**

@@ -9,7 +9,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { getOrAdd } from "../../base/memoize.ts";
 import { hasTimedOut } from "./retry.ts";
 
-/** The detector compares the medians of a path's first and latest response times: this many of each. */
+/** Number of response times in each of two medians to compare: of a path's first 3 and of its latest 3 responses. */
 const comparedResponses = 3;
 /** A target is slow if the median response time of a path grows by this factor, to at least `minSlowMs`. */
 const slowdownFactor = 8;
@@ -19,7 +19,7 @@ type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
 export function createSlowdownDetector() {
   /** First and latest response times of each path, in milliseconds. */
-  const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
+  const timesByPath = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
   let [responses, unanswered] = [0, 0];
   let figures: string | null = null;
   let isSlow = false;
@@ -29,7 +29,7 @@ export function createSlowdownDetector() {
     const isTimeout = hasTimedOut({ answer });
     if (answer.kind === "unanswered" && !isTimeout) return;
     const path = `${request.method} ${request.url.replace(/[?].*/s, "")}`;
-    const series = getOrAdd(paths, path, () => ({ first: [], latest: [] }));
+    const series = getOrAdd(timesByPath, path, () => ({ first: [], latest: [] }));
     const tookMs = (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs;
     if (series.first.length < comparedResponses && !isTimeout) return void series.first.push(tookMs);
     series.latest.push(tookMs);
@@ -64,7 +64,7 @@ export interface Pacer {
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Waits until the target has probably freed a concurrency slot. Returns at once if `hasLostSlots(key)`. */
   readonly awaitSlot: (key: TargetKey) => Promise<void>;
-  /** Whether the key's concurrency slots seem lost: after waits of 30 s in total, every response is still 429. */
+  /** Whether the target seems never to free the key's slots: during 75 waits (30 s), each response was 429. */
   readonly hasLostSlots: (key: TargetKey) => boolean;
   /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;

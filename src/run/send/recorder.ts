@@ -10,7 +10,7 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Samples from before the last outage. Each map has the samples of one period between outages, by key name. */
+  /** Samples before the last outage, by key name: one map for each period between two outages. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   const outagesMs: number[] = [];
   let isAway = false;

@@ -64,7 +64,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(broken)) ?? [];
     const at = same.indexOf(broken);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the identical request before lost its connection, this request is a retry.
+    // If an identical request just before it broke as well, this request is a retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -40,7 +40,7 @@ function invokedAgent({ request }: Exchange): string | null {
 
 const toleranceMs = 60_000;
 
-/** Judges HOOK-37: `created` is close to the `Date` of the invokes. Allows for advances of the test clock. */
+/** Judges HOOK-37: `created` is within a minute of the invoke responses' `Date`, plus advances of the test clock. */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {
@@ -100,7 +100,7 @@ interface Source {
   readonly published: string;
 }
 
-/** Returns a header's last address, which the nearest proxy added. A sender can forge earlier addresses. */
+/** Returns the last address in a header: the nearest proxy added it. A sender can forge earlier addresses. */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];

@@ -45,8 +45,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Removes pings. A ping is the first delivery to an address, and its type is not in the document. A type stays if no
- * documented event comes to any of its addresses: it may be a misnamed event.
+ * Removes pings: deliveries of an undocumented type, e.g. `ping`, that come first to an address. Keeps a type if none
+ * of its addresses also gets a documented event: it may be a misnamed event.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
@@ -103,7 +103,7 @@ export function missingDeliveryExcuse(
   const dropped = receiverOverflowExcuse(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // Adds no advice about the target file, because `unreachable` already says what to do.
+  // Does not advise `webhooks.publicUrl`, because the text in `unreachable` already says what to do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }

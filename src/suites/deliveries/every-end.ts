@@ -79,8 +79,8 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
   );
   if (failed === undefined) return inapplicable("no whole stream ended with `error` after the webhook was created");
   const query = getPath(sentJson(failed.request), "query");
-  // Accepts an event with this stream's query. Also accepts an event without a query, which can belong to this stream.
   const ends = endsIn(deliveriesTo(all.deliveries, failingStreamHook));
+  // An event without a query also counts: it can belong to this stream.
   if (ends.some((each) => [query, undefined].includes(reportedQuery(each)))) return holds();
   const known = streamReported(evidence);
   if (known === undefined) return inapplicable("no delivery shows that the target reports streams to webhooks");

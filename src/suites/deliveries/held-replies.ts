@@ -8,10 +8,10 @@ import type { TimeSpan } from "./retry-schedule.ts";
 // Functions that withhold replies to deliveries. Some senders wait for a reply before they send the next delivery.
 
 /**
- * Withholds the reply to the first delivery for `ms`, or for less if the run cannot wait that long. Returns the actual
- * delay by the target's clock; `null` if no delivery arrived.
+ * Withholds the reply to the first delivery for `ms`, but replies at once if the run cannot wait that long. Returns the
+ * actual delay by the target's clock; `null` if no delivery arrived.
  * @param moves collects the advances of the test clock
- * @param unanswered webhooks with an unanswered delivery: before the reply, waits for their senders to hang up
+ * @param unanswered webhooks whose first delivery has no reply: waits until their senders hang up, about 3 s at most
  */
 export async function replyAfter(
   ms: number,
@@ -119,7 +119,7 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/** Maximum time to wait until the sender is free. It may time out twice: at the receivers `late` and `silent`. */
+/** Maximum time to wait for a sender that is blocked first by the receiver `late`, then by `silent`, e.g. 10 s each. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 

@@ -29,7 +29,7 @@ import {
 /** Evidence of a complete retry schedule: the test clock has advanced past the last retry. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** Advances of the test clock. Each span holds the clock offset before and after the advance. */
+  /** Advances of the test clock: its offset before and after each. */
   readonly moves: readonly TimeSpan[];
   readonly untilMs: number;
   /** Response to `GET …/deliveries` of the failing webhook; `null` if the webhook's id is unknown. */
@@ -97,7 +97,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   return { deliveries, moves, untilMs, listed, shown, again: { invoked, came: address.deliveries().length - before } };
 }
 
-/** Waits about `realMs` for `count` deliveries. A busy machine lengthens each small step, and so the wait. */
+/** Waits about `realMs` for `count` deliveries. Its small steps take longer on a busy machine, as the target does. */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
     if (await address.waitForDeliveries(count, Math.min(arrivalStepMs, realMs - waitedMs))) return true;
@@ -133,9 +133,8 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
       realMs: receivedMs - (first?.receivedMs ?? 0),
     }));
   });
-  if (retries.some(({ clockMs, realMs }) => clockMs >= minFollowedAdvanceMs && realMs < minFollowedAdvanceMs))
-    return false;
-  if (retries.some(({ realMs }) => realMs >= minFollowedAdvanceMs)) return true;
+  if (retries.some(({ clockMs, realMs }) => clockMs >= earliestRetryMs && realMs < earliestRetryMs)) return false;
+  if (retries.some(({ realMs }) => realMs >= earliestRetryMs)) return true;
   const before = failingHooks.map((address) => ({ address, count: address.deliveries().length }));
   const hasRetried = ({ address, count }: ExpectedDeliveries): boolean => address.deliveries().length > count;
   const firstMs = Math.max(...failingHooks.map((address) => address.deliveries()[0]?.receivedMs ?? -Infinity));
@@ -145,10 +144,10 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 }
 
 /**
- * Earliest time of the first delayed retry: 54 s after the first attempt. If 54 s passed by the test clock before a
- * retry, but less in real time, the sender follows the test clock.
+ * Earliest time of the first delayed retry: 54 s after the first attempt. A retry after 54 s by the test clock, but
+ * less in real time, shows that the sender follows the test clock.
  */
-const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
+const earliestRetryMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
 interface DelayBases {
@@ -173,13 +172,13 @@ function observedOrder(
 }
 
 /**
- * Advance of the test clock past the latest allowed time of a next attempt. Exactly at that time, the attempt would
- * still count as possible.
+ * Time to advance the test clock beyond the longest allowed pause after the last attempt. Exactly at the end of this
+ * pause, another attempt would still count as possible.
  */
 const endMarginMs = 60_000;
 /**
- * Returns how long before and after a retry's allowed time the probe interrupts its advances to look for the retry.
- * Leaves room for a test clock that also runs by itself.
+ * Returns how long before a retry's earliest allowed time, and after its latest, the probe looks for a mistimed retry.
+ * Without this distance, a test clock that also runs by itself could reach the allowed time meanwhile.
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 const timerLagMs = 1000;
@@ -190,7 +189,7 @@ const queueTimeFactor = 3;
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, queueTimeFactor * queuedMs) : 0;
 
-/** Minimum real time to wait for the first delayed retry. If this retry arrives late, later waits are longer, too. */
+/** Minimum real time to wait for the first delayed retry. If it comes 300 ms late, later waits last at least 900 ms. */
 const firstRetryMs = 600;
 
 /** Returns the maximum real time to wait for a due attempt. An advance before its arrival could make it time out. */

@@ -110,8 +110,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges HOOK-25: no attempt follows a 2xx reply. One later attempt is a breach only if the `otherRecovering` receivers
- * get one, too. Otherwise, the 2xx may have arrived after the sender's timeout.
+ * Judges HOOK-25: no attempt follows a 2xx reply. A single further attempt can mean that the 2xx came after the
+ * sender's timeout. It is a breach only if the `otherRecovering` receivers also get an attempt after a 2xx.
  */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -156,7 +156,7 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
 
 /**
  * Judges HOOK-25: a sender does not repeat an event after a 2xx reply. A breach needs a webhook with at least two
- * accepted events, all of them repeated. Events that were observed too briefly do not count.
+ * accepted events, all of them repeated. Ignores an event if the run ended before a repeat was due.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)

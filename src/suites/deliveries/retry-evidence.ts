@@ -176,7 +176,7 @@ export type RemainingRetries =
       /** Time by which the retry schedule has ended under every reading of the document. */
       readonly latestMs: number;
     }
-  /** No attempt is due. An attempt before `untilMs` would be a breach. */
+  /** No attempt is due. The harness still listens until `untilMs`, for an attempt too many. */
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 

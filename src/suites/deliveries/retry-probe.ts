@@ -39,7 +39,7 @@ const ownHeaders = [
  * webhooks last, because a sequential sender may deliver nothing else while it waits for their replies.
  */
 const scripts = {
-  /** Enough 500s for all attempts: six, or twelve if the sender sends each attempt twice. */
+  /** 14 replies suffice for the six attempts of the longest reading and one too many, each sent twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
@@ -85,10 +85,10 @@ export interface FailingReceivers {
   readonly invoked: Exchange;
   /**
    * Time for which the receivers `held` and `late` withheld their first reply, by the target's clock. `null` if no
-   * delivery arrived.
+   * delivery arrived, or no webhook was created.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** Evidence of all retries, which the test clock made due at once. `null`, for example, without a test clock. */
+  /** `null` without a test clock, if the sender retries in real time, or if it still waits for a withheld reply. */
   readonly passed: CompletedRetries | null;
   readonly unwatched: readonly TimeSpan[];
 }

@@ -8,7 +8,7 @@ export interface TimeSpan {
 
 export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
-  /** End of the observation. Attempts after this time, or during a span of `unwatched`, are unknown. */
+  /** End of the observation. During the `unwatched` spans before it, no receiver listened. */
   readonly untilMs: number;
   readonly unwatched: readonly TimeSpan[];
 }

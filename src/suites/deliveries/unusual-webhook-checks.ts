@@ -74,8 +74,8 @@ function isSignedBySecond(delivery: Delivery): boolean {
 }
 
 /**
- * Minimum number of executions for a breach. After one execution, two deliveries can be one webhook's delivery and its
- * duplicate.
+ * Minimum number of executions for a breach. After a single execution, two deliveries to the shared URL can be one
+ * webhook's delivery and its duplicate.
  */
 const minExecutions = 2;
 

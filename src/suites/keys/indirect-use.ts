@@ -63,7 +63,7 @@ const keysTriedAfterGoodCalls = probe(
       sender: createRequestSender(user, fixtures, context),
     }));
     const requests: CachedRequest[] = [];
-    // With a low limit, requests only health, which does not count. Without an expired key, saves these requests, too.
+    // With a low limit, tests only `health`, which does not count toward it, and only if an expired key is known.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);

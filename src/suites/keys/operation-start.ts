@@ -91,10 +91,7 @@ interface StartEvidence {
   readonly batch: BatchSubmitted;
 }
 
-/**
- * The error code that a 401 to each kind of key must have; `null` allows any code. A kind that is not listed may get
- * any error.
- */
+/** Kinds of key that must get a 401, with its error code; `null` allows any code. Other kinds may get any error. */
 const codes: Readonly<Partial<Record<RejectedKeyKind, string | null>>> = {
   "no key": null,
   "a wrong key": "INVALID_API_KEY",

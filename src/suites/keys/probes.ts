@@ -128,7 +128,7 @@ export const temporaryKeyExpired = probe(
 /** Endpoints that `temporaryKeyExpired` cannot request: no operation exists yet when that probe runs. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/** Waits until the temporary key has expired, and uses the key. Runs late, when time has passed anyway. */
+/** Uses the temporary key after its expiry. Runs late in the run, when part of the wait has passed anyway. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {

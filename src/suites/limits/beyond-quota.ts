@@ -15,9 +15,9 @@ import { agentIdOf, awaitUnexpected } from "../webhooks/create-webhook.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 
-export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
-  const value = getPath(usageField(bodyJson(reading), "tokens"), name);
-  return isSuccess(reading) && typeof value === "number" ? value : null;
+export function tokensIn(exchange: Exchange, name: "used" | "limit"): number | null {
+  const value = getPath(usageField(bodyJson(exchange), "tokens"), name);
+  return isSuccess(exchange) && typeof value === "number" ? value : null;
 }
 
 /**
@@ -91,8 +91,8 @@ async function completedOf(query: string, { receiver, target, time }: ProbeConte
 }
 
 /**
- * Judges LIM-19 for a batch or an operation. `GET /usage` can show tokens of earlier requests late. So only a
- * `tokens.used` above their sum, `accountedTokens`, or a delivery that reports tokens, proves a breach.
+ * Judges LIM-19 for a batch or an operation. `GET /usage` can show tokens of earlier requests late. So growth proves a
+ * breach only above their sum, `accountedTokens`. A delivery that reports tokens also proves a breach.
  */
 export function judgeBatchBeyondQuota(
   batched: BatchBeyondQuota | null | undefined,

@@ -32,8 +32,8 @@ const maxKindsOf = (target: Target): number => {
 };
 
 /**
- * Repeats recorded requests that change nothing: GETs with 200 or 404, and POSTs with 400 or 404. Takes one for each
- * endpoint and status. Checks then compute from `Remaining` what such a request costs.
+ * Repeats recorded requests that change nothing, one for each endpoint and status, e.g. an invoke with 404. Checks then
+ * compute how much each repeat lowers `Remaining`.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -94,7 +94,7 @@ const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
 const maxKeys = 5;
-/** Smallest limit per minute of a key to measure. The probe would use up too much of a smaller limit. */
+/** Minimum limit per minute of a measured key. The probe would use up too much of a smaller limit. */
 const minPerMinute = 20;
 /** Number of GET requests before and after the health requests. They show how much one GET lowers `Remaining`. */
 const readCounts = { before: 2, after: 3 } as const;
@@ -122,7 +122,7 @@ function keysToMeasure(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/** Sends health and other GET requests with up to `maxKeys` other keys. `Remaining` shows whether health counts. */
+/** Sends health requests between other GETs, but not with the main key. `Remaining` shows whether health counts. */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -161,11 +161,11 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   return true;
 }
 
-/** Finds requests that lower `Remaining` by more than is allowed, such as a failed invoke by 2, and repeats them. */
+/** Finds and repeats requests that lower `Remaining` too much, e.g. a failed invoke that lowers it by 2. */
 interface CostWatcher {
-  /** Compares an exchange with the previous one of its key. `again` repeats the request. */
+  /** Compares `Remaining` with that of the key's previous exchange. `again` repeats the request. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats some requests that cost too much, because another client may have caused a single high cost. */
+  /** Repeats requests that cost too much: another client may have lowered `Remaining` the first time. */
   readonly repeatSuspects: () => Promise<void>;
 }
 

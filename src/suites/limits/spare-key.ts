@@ -93,17 +93,17 @@ async function usePartnerBetween(
   if (partner === null) return null;
   const isRecent = ({ kind, headMs }: Sample): boolean => kind !== "health" && headMs > time.now() - minuteMs;
   const recent = recorder.samplesOf(client.key.name).filter(isRecent).length;
-  const useBoth = recent + partnerRequests + 2 <= perMinute;
+  const isMeasurable = recent + partnerRequests + 2 <= perMinute;
   const invoke = (): Promise<Exchange> => client.invoke(agent, helloBody, unpaced);
-  const before = useBoth ? await invoke() : null;
+  const before = isMeasurable ? await invoke() : null;
   const sent: Exchange[] = [];
   while (sent.length < partnerRequests) sent.push(await client.as(partner).invoke(agent, helloBody, unpaced));
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
 /**
- * Uses up the spare key's limit per minute. Tries once more if the target admits too few requests, or more than the
- * limit and the burst.
+ * Uses up the spare key's limit per minute. Repeats this once if the target admits fewer requests than the limit, or
+ * more than limit plus burst. Use before the run, or a window that ends meanwhile, can explain the first result.
  */
 async function exhaustSpareKey(
   sender: KeySender,
@@ -122,8 +122,7 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // If too few requests were admitted, waits until more than a minute after the run's start. Requests from before the
-  // run then no longer count.
+  // After too few admissions, waits until the run has lasted over a minute: earlier use of the key no longer counts.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });

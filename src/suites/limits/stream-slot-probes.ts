@@ -25,8 +25,8 @@ import {
 import { requireEndpoint } from "./timed-retry.ts";
 
 /**
- * Opens more failing streams than the key has concurrency slots. If the server never frees slots, the last streams get
- * a 429.
+ * Opens one failing stream more than the key has concurrency slots, but at most 41 streams. If the server never frees
+ * slots, the last stream gets a 429.
  */
 export const failedStreamsBeyondSlots = tierProbe(
   "more streams end in an error than there are slots",
@@ -52,9 +52,9 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Two invokes that the probe sends while the streams are open. */
+  /** Two invokes that the probe sends, one after the other, while all `streams` are open. */
   readonly extras: readonly Exchange[];
-  /** Streams beyond the concurrency limit. Empty if the first of `extras` was not admitted within a second. */
+  /** More streams, opened if the first of `extras` succeeds within a second. They show whether streams occupy slots. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -97,7 +97,7 @@ async function holdStreams(
   await ensureAllowance(own, concurrent + 3, { time, recorder, perMinute });
   const agent = given["agents.slowStreaming"];
   const path = agentPath(agent, "stream");
-  const json = bodyFor(agent, holdsSlotBriefly(recorder, agent) ? { ...helloBody, ...briefParameters } : helloBody);
+  const json = bodyFor(agent, wasBriefStreamSlow(recorder, agent) ? { ...helloBody, ...briefParameters } : helloBody);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
   const flowing = Promise.all(opened.map((each) => each.firstEvent));
@@ -121,7 +121,7 @@ const hasResponse = async ({ finished }: PendingExchange, matches: (answer: Exch
   return answer !== null && matches(answer);
 };
 
-/** Maximum number of streams beyond the concurrency limit. If the target admits all, its limit ignores streams. */
+/** Maximum number of additional streams. If the target admits all, its concurrency limit possibly ignores streams. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -135,7 +135,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
+function wasBriefStreamSlow(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
     .exchanges()

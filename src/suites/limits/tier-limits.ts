@@ -27,7 +27,7 @@ interface LimitCost {
   readonly executions: number;
 }
 
-/** Planned requests of a probe after it has used up a limit. Without a test clock, the probe tries fewer endpoints. */
+/** Planned requests after a limit is used up. Without a test clock, the probe then requests fewer endpoints. */
 const requestsBeyond = { testClock: 75, realClock: 25 } as const;
 
 const burstsOfSmallMinute = 4;
@@ -42,10 +42,9 @@ export function minuteCost({ perMinute, burst }: TierLimits, { clock }: Pick<Tar
 
 /** Requests needed to use up the hour's limit, as a multiple of the limit. */
 const hourFactor = {
-  // The probe can use up a small limit twice.
+  // The probe can use up a limit of at most 200 twice, to measure how long its window is.
   small: 2.2,
-  // If the burst is unknown, the probe learns from refusals how many requests a minute admits. Refusals cost requests,
-  // too.
+  // If the burst is unknown, the target may refuse early in each minute. The probe then sends additional requests.
   ofUnknownBurst: 1.3,
   other: 1,
 } as const;
@@ -57,14 +56,14 @@ const hourFactor = {
 const maxMinutesCutShort = 27;
 
 /**
- * Whether the probe sends one request fewer than the limit in each minute. Requests that reach the limit end with an
- * invoke, because GET requests possibly do not count. Requests below the limit need no invoke, so fewer agents run.
+ * Whether the probe sends only e.g. 59 requests in a minute with the limit 60. The 60th would have to be an invoke,
+ * because GET requests possibly do not count. Without it, a minute needs no invoke, and no agent runs.
  */
 const isMinuteCutShort = ({ perMinute, perHour }: TierLimits, hasClock: boolean): boolean =>
-  // The left-out requests, one for each minute, must fit into one additional minute.
+  // The probe makes up for the omitted requests, one a minute, in a single additional minute. They must fit into it.
   hasClock && perMinute >= 10 && perHour <= perMinute * Math.min(perMinute, maxMinutesCutShort);
 
-/** Returns how many requests a minute the probe sends to use up the hour's limit. The last minute can have one more. */
+/** Returns how many requests the probe sends in each minute but the last. The last may reach the limit per minute. */
 export const requestsPerMinuteOf = (limits: TierLimits, hasClock: boolean): number =>
   limits.perMinute - Number(isMinuteCutShort(limits, hasClock));
 
@@ -165,7 +164,7 @@ export async function runAmongTiers<T>(
 }
 
 /**
- * Maximum number of requests beyond a tier's limit if a tier with a smaller limit admitted too many: the fault is then
- * known. Applies only with a test clock.
+ * With a test clock: maximum number of requests beyond a tier's limit if a tier with a smaller limit admitted too many.
+ * That tier's result already proves the fault.
  */
 export const maxBeyondLimit = 5;

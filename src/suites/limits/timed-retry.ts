@@ -69,7 +69,7 @@ export async function expireEarlierUse(context: LimitsProbeContext) {
 }
 
 /**
- * Sends a request well before `retry_after` has passed. Returns `null` if `retry_after` is missing or too short, or the
+ * Sends a request well before `retry_after` has passed. Returns `null` if `retry_after` is missing or below 4 s, or the
  * run does not allow the wait.
  */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {

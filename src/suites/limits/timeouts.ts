@@ -101,7 +101,7 @@ export const invokesTimedOut = probe(
     const sent = Array.from({ length: smallest.slots }, () =>
       own.invoke(given["agents.timingOut"], { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
-    // The harness paces requests, sometimes to one invoke at a time. Thus the maximum wait is one timeout per invoke.
+    // The pacer may send one invoke at a time, so that the timeouts add up: at most 240 s for 4 invokes.
     const invokes = await time.passUntil(Promise.all(sent), maxTimeoutMs * smallest.slots, timeoutStepMs);
     return { invokes, ...(await invokeAfterEnds(own, given["agents.answering"], time)) };
   },
@@ -128,11 +128,11 @@ interface OverdueInvoke {
 }
 
 const defaultTimeoutSeconds = 30;
-/** Minimum time until an invoke times out. The default timeout may come up to 10 % early. */
+/** An invoke that times out earlier does not have the default timeout. 10 % are tolerance. */
 const minDefaultMs = 0.9 * defaultTimeoutSeconds * 1000;
-/** Maximum time until an invoke times out, including a cold start or a queue. */
+/** An invoke that times out later does not have the default timeout, not even after a cold start or in a queue. */
 const maxDefaultMs = 2 * defaultTimeoutSeconds * 1000;
-/** Longest `execution_time` in a response 200 that still agrees with the default timeout. */
+/** An agent that succeeds with a longer `execution_time` should have timed out. 20 % are tolerance. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 const responseTimeoutMs = maxDefaultMs + 5000;

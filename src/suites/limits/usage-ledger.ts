@@ -15,17 +15,14 @@ interface ReadInterval {
 }
 
 /**
- * Minimum number of intervals between two reads of usage in which it grows by as much as `Remaining` falls. With fewer,
- * the two numbers may not count the same requests.
+ * In at least this many intervals between usage reads, `requests.used` must grow by as much as `Remaining` falls, e.g.
+ * by 5. Otherwise, the two numbers possibly do not count the same requests, and the check judges nothing.
  */
 const minAgreeing = 2;
-/**
- * Only intervals in which usage counts, or misses, at least this many requests are judged. A single request proves
- * nothing, because a target can count it late.
- */
+/** Minimum growth or shortfall of `requests.used` in a judged interval. A target can count a single request late. */
 const minRequests = 2;
 
-/** Judges USE-7: the growth of `requests.used` equals the fall of `Remaining`. A larger growth is unproven. */
+/** Judges USE-7: the growth of `requests.used` equals the fall of `Remaining`. Unproven if it grows by more. */
 export function judgeUsageGrowth({ samples, all }: SamplesAndExchanges): Finding<never> {
   const intervals = intervalsOf("usage", { samples, all }).flatMap((each) => {
     const grown = growthBetween(each.before, each.after);

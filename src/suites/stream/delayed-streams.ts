@@ -55,7 +55,7 @@ const delaySeconds = ({ delayMs }: PacedStream, delays: number): number => (dela
 
 const minDelaysSeconds = 0.3;
 
-/** A reported time may be less than the sum of the delays by rounding, and more by the agent's own work. */
+/** Tolerances: a reported time may be less than the summed delays (rounding), or more (the agent's own work). */
 const [roundingSeconds, workSeconds] = [0.05, 0.2];
 
 const isClose = (seconds: number, expected: number): boolean =>
@@ -93,8 +93,8 @@ export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding
   );
   if (counted.length === 0) return inapplicable("`execution_time` does not count the delays between chunks");
   const affected = counted.find((delays) => {
-    const remainders = longer.map((each) => delaySeconds(each, delays));
-    return areApart(remainders[0] ?? 0, remainders[1] ?? 0) && longer.every((each) => hasLostSeconds(each, delays));
+    const sums = longer.map((each) => delaySeconds(each, delays));
+    return areApart(sums[0] ?? 0, sums[1] ?? 0) && longer.every((each) => hasLostSeconds(each, delays));
   });
   if (affected === undefined) return holds();
   const expected = streams.map((each) => delaySeconds(each, affected).toFixed(2)).join(", ");

@@ -36,7 +36,7 @@ type DisconnectResult =
       readonly after: readonly Exchange[];
     };
 
-/** Pause before each attempt to open new streams. Later attempts are for servers that notice a disconnect late. */
+/** Pauses before the attempts 1 to 5 to open new streams. Some servers notice a disconnect only after seconds. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time to wait for the network: for the server to get a disconnect, or for the harness to get a refusal. */
 const disconnectDelayMs = 50;
@@ -121,10 +121,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/**
- * Waits until the key has `needed` requests left. The probe waits before it opens streams, because streams could end
- * during the wait.
- */
+/** Waits until the key has `needed` requests left. During a later wait, the probe's open streams could end. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)

@@ -54,7 +54,10 @@ export const streamed = probe(
   }),
 );
 
-/** Parts of a stream request whose acceptance is tested. `max_tokens` is large enough for the whole answer. */
+/**
+ * Request fields that the target must accept. The probe sends all in one request and, if the target rejects it, each in
+ * a request of its own. `max_tokens` is large enough for the whole answer.
+ */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },

@@ -22,7 +22,7 @@ const manyWords = {
     query: `Please repeat: ${Array.from({ length: 150 }, (_, at) => at + 1).join(" ")}`,
     parameters: { chunk_size: 1 },
   },
-  // The harness may cut the stream after ten seconds: it counts toward the rate limit as soon as it begins.
+  // The harness stops reading after ten seconds. A stream counts toward the rate limit as soon as it begins.
   options: { deadlines: { headMs: 10_000, exchangeMs: 10_000 } },
 };
 
@@ -95,10 +95,7 @@ export const resumedStreamChecks: readonly Check[] = [
   ),
 ];
 
-/**
- * Checks LIM-17: a request frees its concurrency slot when it ends. The probe resumes streams from an index beyond the
- * last chunk.
- */
+/** Checks LIM-17: a stream with a `resume_from_index` beyond its last chunk frees its concurrency slot when it ends. */
 export const resumedSlotsCheck: Check = check(
   "LIM-17",
   resumedOnFewSlots,

@@ -23,7 +23,7 @@ const judgeFeature =
 
 const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
 
-/** Returns the judge of the query `0`, which a server must accept, or of a NUL character, which it may reject. */
+/** Returns a judge of an unusual query. A server must accept the query `0`, but may reject a NUL character. */
 const judgeText =
   (name: "nul" | "zero"): Judge<string> =>
   ({ [name]: exchange }, plain, accepts) => {
@@ -62,12 +62,12 @@ function judgeLongWord({ long }: UnusualBodies<string>, invoke: UnusualBodies<st
   if (!text.includes("\uFFFD"))
     return /[^\p{ASCII}]/u.test(text) ? holds() : unproven("the stream's text has no multi-byte character");
   const whole = invoke?.long;
-  if (whole === undefined || !isSuccess(whole) || describeText(whole).includes("\uFFFD"))
+  if (whole === undefined || !isSuccess(whole) || bodyText(whole).includes("\uFFFD"))
     return unproven("no invoke shows that the agent's text has no U+FFFD itself");
   return breach("chunks that, joined, are valid Unicode", "a broken character (U+FFFD)", long, whole);
 }
 
-const describeText = (exchange: Exchange): string => JSON.stringify(bodyJson(exchange)) ?? "\uFFFD";
+const bodyText = (exchange: Exchange): string => JSON.stringify(bodyJson(exchange)) ?? "\uFFFD";
 
 function judgeUnit(field: string, seconds: number, timed: TimedExchange): null | Breach {
   const tookMs = tookMsOf(timed);

@@ -118,7 +118,7 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // Health requests do not count. An unanswered request counts twice, because undici may have sent it again.
+    // `requests.used` ignores health requests. Undici may have sent an unanswered request twice.
     const maxSent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
     const max = isFresh ? maxSent + inFlightDuring(samples, report, later) : Infinity;

@@ -130,7 +130,7 @@ async function measureUsageGrowth({
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // `isFresh: false` sets no maximum for the growth: other clients can have used the key since the discovery.
+  // `isFresh: false` allows usage to grow by any amount: other clients can have used the key since the discovery.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,

@@ -36,7 +36,7 @@ const firstHook = `${hookPrefix}wildcard`;
 
 /**
  * Works like {@link reachOf}, but throws a `ReceiverError` if the receiver's public URL does not work. Also throws it
- * if the run has requested its first webhook, and no delivery has arrived yet.
+ * if the run has already requested a webhook, but got no delivery: the target seems not to reach the receiver.
  */
 export async function reachOrThrow(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -104,7 +104,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** Returns a webhook's id from the response to its creation. `null`: a failure, no id, or an id that fits no path. */
+/** Returns a webhook's id from the response to its creation. `null` for a failure, or without a usable id. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);

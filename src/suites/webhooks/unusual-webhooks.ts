@@ -14,8 +14,8 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /**
- * Webhook secrets that a server can misread, e.g. as numbers or base64. Only `digits alone` looks random, so reports
- * redact only this secret.
+ * Webhook secrets that a server can misread, e.g. as numbers or base64. Reports redact only `digits alone`, because a
+ * secret without digits could be a common word.
  */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",

@@ -34,6 +34,12 @@ it("counts the most instants that certainly fell within a span", () => {
   expect(maxInClosedWindow(instants, 25)).toBe(3);
   expect(maxInClosedWindow(instants, 24)).toBe(2);
   expect(maxInClosedWindow([], 60_000)).toBe(0);
+  const overlapping = [
+    { fromMs: 9, toMs: 9.5, count: 1 },
+    { fromMs: 0, toMs: 10, count: 1 },
+  ];
+  expect(maxInClosedWindow(overlapping, 5)).toBe(1);
+  expect(maxInClosedWindow(overlapping, 10)).toBe(2);
 });
 
 describe("the side of a breach", () => {

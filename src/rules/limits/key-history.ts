@@ -55,18 +55,14 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/**
- * Returns the maximum number of requests that certainly fall within one period of `windowMs`, both ends included. Can
- * be too high if a span ends before another that starts earlier.
- */
+/** Returns the maximum number of requests that certainly fall within one period of `windowMs`, both ends included. */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
-  const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
-  let first = 0;
-  let inside = 0;
-  let max = 0;
-  for (const { toMs, count } of sorted) {
+  const fitting = instants.filter(({ fromMs, toMs }) => toMs - fromMs <= windowMs);
+  const byStart = fitting.toSorted((a, b) => a.fromMs - b.fromMs);
+  let [first, inside, max] = [0, 0, 0];
+  for (const { toMs, count } of fitting.toSorted((a, b) => a.toMs - b.toMs)) {
     inside += count;
-    for (; toMs - (sorted[first]?.fromMs ?? toMs) > windowMs; first += 1) inside -= sorted[first]?.count ?? 0;
+    for (; toMs - (byStart[first]?.fromMs ?? toMs) > windowMs; first += 1) inside -= byStart[first]?.count ?? 0;
     max = Math.max(max, inside);
   }
   return max;

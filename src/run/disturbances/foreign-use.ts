@@ -57,7 +57,7 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // If `--max-wait` leaves less than this wait but is not used up, waits nonetheless, a minute at most. Otherwise, use by
+  // If `maxWaitMs` leaves less than this wait but is not used up, waits nonetheless, a minute at most. Otherwise, use by
   // another client could stay unnoticed.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;

@@ -40,13 +40,13 @@ export type SkipCause =
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: SkipCause };
 
-/** The user named an agent whose id cannot be a segment of a URL path. */
+/** The user named an agent whose id cannot be a segment of a URL path, e.g. `..`. */
 export interface AgentWithoutPath {
   readonly why: "agent without a path";
   readonly agent: string;
 }
 
-/** Why a check or a probe was skipped. If `needs` is `null`, reports show only `reason`. */
+/** Why a check or a probe was skipped, and the change that would enable it (`needs`); `null` if none is known. */
 export interface SkipReason {
   readonly reason: SkipCause;
   readonly needs: Enabler | null;

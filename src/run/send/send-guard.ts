@@ -22,7 +22,7 @@ export interface SendOptions extends RetryOptions {
   readonly encoding?: "latin1";
   readonly accept?: string;
   readonly contentType?: string;
-  /** Additional headers. A function is called just before the request is sent, after any wait. */
+  /** Additional headers. A function is called right before sending, so that e.g. a signed timestamp is current. */
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** A value of the `Authorization` header that replaces the client's key. `null` omits the header. */
   readonly authorization?: string | null;
@@ -44,7 +44,7 @@ export interface ClientRequest {
 
 export const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
 
-/** Stops all clients of a run at the run's bounds, or when the target no longer responds. */
+/** Refuses all further requests of a run, e.g. once `maxRequests` is used up or the target no longer responds. */
 export interface SendGuard {
   /**
    * Counts a request, or throws if the run must not send the request. Returns how many agent executions the request can

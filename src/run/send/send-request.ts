@@ -41,7 +41,7 @@ const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 /** Maximum number of retries after a 429. An `unpaced` request is not repeated, because it may test a limit. */
 const maxRateLimitRetries = 2;
 
-/** Sends a request. After a 429, repeats it when `retry_after` has passed, or when a concurrency slot may be free. */
+/** Sends a request. Repeats it after a 429: after `retry_after` or, if all slots were busy, once one may be free. */
 export async function sendAndRetry(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -60,7 +60,7 @@ export async function sendAndRetry(shared: SharedClientState, key: TargetKey, ca
   }
 }
 
-/** Whether a 429 comes from the concurrency limit: the window has requests left, and `retry_after` is at most 2 s. */
+/** Whether a 429 comes from the concurrency limit: `Remaining` is above 0, and `retry_after` is at most 2 s. */
 const isConcurrencyRefusal = (exchange: Exchange): boolean =>
   statusOf(exchange) === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&

@@ -29,8 +29,8 @@ const maxTimeoutTotalMs = 40_000;
 /** The run also stops after `count` timeouts that did not overlap, if all timeouts took at least `totalMs` in total. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
- * The run stops when slow responses have taken `maxTotalMs` in total. A response counts as slow from `minMs`, unless
- * the request runs an agent.
+ * The run stops when slow responses have taken `maxTotalMs` in total. A response is slow if it takes `minMs` or more,
+ * although the request runs no agent.
  */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. Overlapping timeouts count once. */
@@ -41,7 +41,7 @@ const maxTimeoutsInSequence = 5;
  */
 const minDeadlineMs = 5000;
 
-/** Maximum wait for the target to close a stream after the last event. Once a stream stayed open, `knownMs` applies. */
+/** Maximum wait for the target to close a stream after the last event; `knownMs` if an earlier stream stayed open. */
 const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {

@@ -54,7 +54,7 @@ export interface RunClock {
   readonly now: () => number;
   /** Total time by which the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** Like `clockOffsetMs`, but includes an advance that has not ended yet. */
+  /** Like `clockOffsetMs`, but includes advances that are still running or have failed. */
   readonly maxClockOffsetMs: () => number;
   /**
    * Real time that all advances of the test clock took in total. If the target's clock stands still during advances, it
@@ -89,7 +89,7 @@ export interface RunClock {
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** Returns a clock that refuses waits that would leave less than `ms` of the run's waiting time for other probes. */
+/** Returns a clock that leaves `ms` of the run's waiting time to other probes. A test clock's advances use none. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);

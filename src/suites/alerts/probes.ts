@@ -30,7 +30,7 @@ export interface AlertCrossingEvidence {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Deliveries before the probe raises the key's usage. For example, some servers send a ping to a new address. */
+  /** Deliveries that arrived before the probe raised the key's usage, e.g. a ping to the alert's URL. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   readonly waitedMs: number;
@@ -38,12 +38,12 @@ export interface AlertCrossingEvidence {
   readonly unreached: string | null;
 }
 
-/** Maximum number of counted requests that the probe sends to cross an alert's threshold. */
+/** Maximum number of requests to cross an alert's threshold. A GET after each invoke is extra. */
 const maxRequests = 60;
 const maxRequestsOnTestClock = 200;
 /**
- * Pause after which the limit per minute counts no earlier requests. `advanced` (test clock) also covers limiters that
- * count the previous minute.
+ * Pause after which the limit per minute counts no earlier requests. With a test clock (`advanced`), the pause lasts
+ * two minutes, because some limiters also count part of the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for a ping. Some servers ping the webhook URL of a new alert. */
@@ -177,8 +177,8 @@ async function measureUsage(
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
     // `min` counts only successful requests: a target need not count refused requests and errors.
-    const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
-    return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
+    const successes = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
+    return { limit, min: known?.used ?? successes, max: known?.used ?? own.length };
   });
 }
 
@@ -208,8 +208,8 @@ export function thresholdAbove(windows: readonly WindowUse[]): number | null {
 export const requestsToExceed = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** After this many GET requests, the probe decides whether the target counts them. If not, it also sends invokes. */
-const readsToDecide = 2;
+/** If this many GET requests do not raise the key's usage, the probe sends an invoke before each further GET. */
+const maxUncountedReads = 2;
 
 async function crossThreshold(
   client: Client,
@@ -220,13 +220,13 @@ async function crossThreshold(
   const sinceMs = context.time.now();
   const max = context.time.canAdvance ? maxRequestsOnTestClock : maxRequests;
   let windows = start;
-  let readsCount = true;
+  let countsReads = true;
   for (let sent = 0; sent <= max; sent++) {
     const missing = requestsToExceed(threshold, windows);
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
     if (missing > max - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
-    if (sent === readsToDecide) readsCount = requestsToExceed(threshold, start) !== missing;
-    const agent = readsCount ? undefined : context.target.agents.answering;
+    if (sent === maxUncountedReads) countsReads = requestsToExceed(threshold, start) !== missing;
+    const agent = countsReads ? undefined : context.target.agents.answering;
     const measured = await unlessWaitRefused(async () => {
       if (agent !== undefined) await client.invoke(agent, { query: "Hello." });
       return measureUsage(client, context, sinceMs);

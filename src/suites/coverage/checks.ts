@@ -35,7 +35,7 @@ interface GeneratedRequestRule {
   readonly since?: RequirementSet;
 }
 
-const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
+const checkGenerated = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(clause, cornersAndExchanges, {
     as: rule.as,
     since: rule.since ?? "1.1",
@@ -80,7 +80,7 @@ const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
 
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
-  checkCorners(clause, {
+  checkGenerated(clause, {
     as: "in every corner",
     since,
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
@@ -99,7 +99,7 @@ const checkKeyCode = (
   isRight: (code: string) => boolean,
   since: RequirementSet = "1.1",
 ): Check =>
-  checkCorners(clause, {
+  checkGenerated(clause, {
     as: "code in every corner",
     since,
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
@@ -120,7 +120,7 @@ export const keyCornerChecks: readonly Check[] = [
   checkKeyCode("AUTH-3", ["wrong"], (code) => code === "INVALID_API_KEY"),
   checkKeyCode("AUTH-4", ["expired"], (code) => code === "EXPIRED_API_KEY"),
   checkKeyCode("AUTH-5", ["altered", "other prefix"], (code) => code !== "EXPIRED_API_KEY"),
-  checkCorners("AUTH-6", {
+  checkGenerated("AUTH-6", {
     as: "in every corner",
     requests: "every generated request with a key under another scheme",
     isCovered: (row, evidence) =>
@@ -128,7 +128,7 @@ export const keyCornerChecks: readonly Check[] = [
     expected: "no success",
     isKept: (exchange) => !isSuccess(exchange),
   }),
-  checkCorners("AUTH-16", {
+  checkGenerated("AUTH-16", {
     as: "with every other mistake",
     requests: "every generated request without a valid key and with another mistake",
     isCovered: (row, evidence) =>
@@ -168,7 +168,7 @@ const isOpenToKey = ({ endpoint = "", key = "", agent, body, session }: Row): bo
   isOneOf(body, "none", "valid") &&
   session !== "not ASCII";
 
-export const restrictedKeysCheck: Check = checkCorners("AUTH-1", {
+export const restrictedKeysCheck: Check = checkGenerated("AUTH-1", {
   as: "restricted keys",
   since: "1.2",
   requests: "every generated request with a restricted key to read, or to the key's own agent",
@@ -213,7 +213,7 @@ const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readon
 const acceptsCombination = (exchange: Exchange): boolean => !hasStatus(exchange, 400, 422);
 
 const checkCombinations = (clause: JudgedId, endpoint: "invoke" | "stream"): Check =>
-  checkCorners(clause, {
+  checkGenerated(clause, {
     as: "with pairs of fields",
     requests: `every generated ${endpoint} with legal fields`,
     isCovered: (row, evidence) =>
@@ -225,7 +225,7 @@ const checkCombinations = (clause: JudgedId, endpoint: "invoke" | "stream"): Che
 const isNotFound = (exchange: Exchange): boolean => hasStatus(exchange, 404) && codeOf(exchange) === "AGENT_NOT_FOUND";
 
 const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "health"): Check =>
-  checkCorners(clause, {
+  checkGenerated(clause, {
     as: "with every key",
     requests: `every generated ${endpoint} of an agent that does not exist`,
     isCovered: (row) =>
@@ -246,7 +246,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
 export const invokeCornerChecks: readonly Check[] = [
   checkCombinations("INV-1", "invoke"),
   noValueFailsCheck("INV-1", "invoke"),
-  checkCorners("INV-20", {
+  checkGenerated("INV-20", {
     as: "of every kind",
     since: "1.2",
     requests: "every generated invoke and stream whose `query` is `null` or an array",
@@ -259,7 +259,7 @@ export const invokeCornerChecks: readonly Check[] = [
     isKept: (exchange) => !hasStatus(exchange, 500),
   }),
   checkUnknownAgent("INV-11", "invoke"),
-  checkCorners("INV-17", {
+  checkGenerated("INV-17", {
     as: "of every kind",
     requests: "every generated invoke with a `session_id` of digits, or of a word",
     isCovered: (row, evidence) =>

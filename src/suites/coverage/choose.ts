@@ -46,8 +46,8 @@ interface SendingTime {
 const plannedShare = 0.5;
 
 /**
- * Groups requests by key, valid keys first. If time is short, groups only the requests with the most uncovered pairs,
- * as many as fit. The others follow, most uncovered pairs first.
+ * Groups requests by key, valid keys first. If time is short, groups only as many requests as fit: those with the most
+ * new pairs of values, e.g. `endpoint=list key=wrong`. The others follow, most new pairs first.
  */
 export function inSendingOrder(
   rows: readonly Row[],
@@ -104,17 +104,17 @@ const rowsPerAdvance = 8;
 const advanceMs = 17_000;
 
 /**
- * Returns a function to call before each request. It advances the test clock, if there is one. A valid key's first
- * request to each endpoint gets a new rate-limit window.
+ * Returns a function to call before each request. With a test clock, it advances the clock before every eighth request.
+ * Before a valid key's first request to an endpoint, a minute more passes, so that a new rate-limit window begins.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
-  const begun = new Set<string>();
+  const used = new Set<string>();
   let sent = 0;
   return async ({ endpoint = "", key = "" }) => {
     if (!time.canAdvance) return;
     const name = `${endpoint} ${key}`;
-    const isFirst = !isRejectedKeyKind(key) && !begun.has(name);
-    begun.add(name);
+    const isFirst = !isRejectedKeyKind(key) && !used.has(name);
+    used.add(name);
     sent += 1;
     const stepMs = isFirst || sent % rowsPerAdvance === 0 ? advanceMs : 0;
     await time.passTime((isFirst ? minuteOverMs : 0) + stepMs, "the next window must begin");

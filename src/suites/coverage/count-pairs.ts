@@ -29,7 +29,7 @@ interface TripleCounts {
 /** The pairs of request values, e.g. `endpoint=list key=wrong`, that a run covered, missed or could not reach. */
 export interface PairCounts {
   readonly coveredCount: number;
-  /** Names of the missed pairs for which no missing setting (`cut`) is known. */
+  /** Names of the missed pairs for which no reason is known. `cut` counts those with a reason, e.g. no test clock. */
   readonly uncovered: readonly string[];
   readonly total: number;
   readonly cut: readonly CutPairs[];
@@ -167,7 +167,7 @@ export function expectedPairCounts({ target, readOnly, seed, tested, left }: Pla
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/** Returns the rows that `chooseRows` leaves out, each with the reason; `null` if the probe of the limit failed. */
+/** Returns the rows not chosen, each with the setting it needs; `null` if the probe that uses up its limit crashed. */
 export const needsOfLeftOut = (
   { all, sent }: ReturnType<typeof chooseRows>,
   target: Target,

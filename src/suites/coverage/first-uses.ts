@@ -9,8 +9,8 @@ import { knownFixtures } from "../shared/key-requests/send-requests.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * Endpoints of the first requests, two for each key. The first key sends to `invoke` and then `stream`, the second key
- * to `stream` and then `invoke`.
+ * Endpoints of each key's first two requests, because a server may count these wrongly. The first key uses `invoke` and
+ * then `stream`, the second key the reverse.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),

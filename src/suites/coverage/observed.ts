@@ -20,7 +20,7 @@ interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/** Returns the rows that a recorded request covers, e.g. two for an agent with two roles, none without a response. */
+/** Returns a request's values as rows, such as one for each role of its agent. Without a response, returns none. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (request.body.kind === "base64") return [];
@@ -82,7 +82,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // The tier tells the kind only of a key that does not expire: a temporary key can be valid or expired.
+  // Only a key that does not expire has its tier as its kind. A temporary key may be expired by now.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }

@@ -31,7 +31,7 @@ const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: getEndpoints }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Prepared covering arrays, cached by request values. Preparation takes 0.1 s. Most targets have the same values. */
+/** Cache of covering arrays. Preparing one takes 0.1 s, and most targets allow the same values in requests. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;

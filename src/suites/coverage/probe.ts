@@ -39,9 +39,9 @@ export interface PairCoverage extends PairCounts {
 
 /** Approximate cost with a test clock. `requests` count toward the main key's limits, `executions` run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/** After this many 429s to invalid keys, advances the test clock. Without one, sends no more invalid keys. */
+/** After this many 429s, sends invalid keys only after a minute on the test clock; without a test clock, not at all. */
 const maxLimited = 2;
-/** After this many wrong successes with one kind of invalid key or body, sends no more: each may run an agent. */
+/** After this many successes with e.g. expired keys, sends no more of them: each success may have run an agent. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /** Sends no generated request after this time, so that the last response arrives before the probe's deadline. */

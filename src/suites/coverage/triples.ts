@@ -26,8 +26,8 @@ const otherEndpoints = endpointNames.filter(
 const plainCalls = answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body })));
 
 /**
- * Groups of requests that cover many combinations of three values. A correct server runs an agent only for the last
- * four groups. `count` is the number of requests per endpoint.
+ * Groups of requests that cover many combinations of three values. Each endpoint of a group gets `count` requests. A
+ * correct server runs an agent only for the last four groups.
  */
 const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "refused", values: plainCalls, count: 60 },
@@ -77,8 +77,8 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // After each round of keys, shifts `values` by one. Otherwise, with 3 keys and 3 values, a key would always
-          // get the same value.
+          // When every key has had a request, shifts `values` by one. Otherwise, with 3 keys and 3 values, a key would
+          // always get the same value.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),

@@ -58,8 +58,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // A stream that the target rejects for `chunk_size` may count. So this measures from a new `before`, and the loop
-      // below sends streams without `chunk_size`.
+      // A target that rejects `chunk_size` may still count the stream. So the probe sends a new `before`, and then
+      // streams without `chunk_size`.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -252,7 +252,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether `Remaining` is higher than in `before` by at least 2, at the same limit. This shows a separate allowance. */
+/** Whether `Remaining` is at least 2 above that of `before`, e.g. 9 after 7. This shows a separate allowance. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

@@ -37,8 +37,8 @@ const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
 /**
- * A correct rolling limiter can admit requests between refusals by chance. For a breach, the probability of all these
- * admissions must be below this.
+ * A correct rolling window admits a request between two refusals if an earlier request expires just then. For a breach,
+ * the probability that this explains every such admission must be below `maxChance`.
  */
 const maxChance = 1e-4;
 
@@ -70,7 +70,7 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // Refusals before and after an advance of the test clock may belong to different windows.
+  // If the test clock advanced between the two refusals, a new window may have begun.
   one.sentClockMs === other.sentClockMs;
 
 function chanceOfReturn({ before, after }: AdmittedRequest): number {
@@ -88,7 +88,8 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   if (windows.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(windows.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // If an endpoint both admits and refuses requests, admission does not depend on the endpoint.
+  // The check looks for an endpoint that the limit exempts. An endpoint that both admits and refuses is not exempt: it
+  // shows that the target admits requests for another reason, which may apply to all endpoints.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(windows.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);

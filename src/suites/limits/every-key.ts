@@ -8,7 +8,7 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { elapsedSeconds, isSameWindow, mayOthersCountBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { countedReadIn } from "./key-history.ts";
 
-/** Minimum number of requests in a row to judge. A refill and rounding can hide only two falls of `Remaining`. */
+/** Minimum number of requests in a row. A token bucket's refill and rounding can hide 2 of 3 falls of `Remaining`. */
 const minInRow = 4;
 
 function countedRows({ samples }: KeySamples, all: AllSamples): Sample[][] {

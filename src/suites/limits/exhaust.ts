@@ -42,9 +42,9 @@ export interface BurstResult {
 export interface ExhaustOptions {
   readonly max: number;
   readonly expected: number;
-  /** Number of requests that already count in the window. The burst's final invokes begin that much earlier. */
+  /** Number of requests that already count in the window. With 5, the burst changes to invokes 5 requests earlier. */
   readonly alreadySent?: number;
-  /** After this many admissions, the probe does not retry a 429 that reports a used-up limit. Default: `expected`. */
+  /** After this many admissions, a 429 that reports a used-up limit ends the burst unretried. Default: `expected`. */
   readonly trustedFrom?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
@@ -57,8 +57,8 @@ const maxFailures = 4;
 const minInvoked = 3;
 
 /**
- * Sends requests until one is refused, several in a row fail, or `max` are sent. If the limit counts GET requests,
- * sends them instead of invokes until the limit is nearly reached: they run no agent.
+ * Sends requests until one is refused, several in a row fail, or `max` are sent. If GET requests count, starts with
+ * them, because they run no agent. Near the limit and beyond it, sends invokes.
  */
 export async function sendUntilRefused(
   sender: KeySender,
@@ -136,8 +136,8 @@ export async function exhaustWithPause(
 }
 
 /**
- * Like {@link sendUntilRefused}, but invokes again after a refusal that comes before `expected` admissions. Continues
- * if such an invoke is admitted.
+ * Like {@link sendUntilRefused}, but retries a refusal before `expected` admissions, because a slot that is freed late
+ * can cause it. Continues the burst if the retry is admitted.
  */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;

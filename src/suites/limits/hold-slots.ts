@@ -17,10 +17,10 @@ export const maxSlowMs = 60_000;
 
 /** Maximum number of slots that failing requests try to use up. More slots would take too many requests. */
 const maxTestedSlots = 40;
-/** Number of failing requests to send. If each failure kept its slot, the last request would get 429. */
+/** Number of failing requests to send, e.g. 4 for 3 slots. If no failure freed its slot, the fourth would get 429. */
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/** Returns two options of a probe: its number of requests, and 62 s of waiting if one minute admits fewer requests. */
+/** Returns a probe's number of requests and its wait: 62 s if it sends more requests than a minute admits, else 0. */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
@@ -46,8 +46,9 @@ export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Calls `hold`, which occupies all concurrency slots of a key. Repeats the call after a pause if the target refuses a
- * request. Repeats it with longer pauses if the test clock may have advanced before the responses arrived.
+ * Calls `hold`, which occupies all concurrency slots of a key. Calls it again if the target refused one of the requests
+ * that should occupy a slot. On a slow connection, calls it again with a longer `tripMs` if one request too many was
+ * admitted: the test clock may have advanced before the responses arrived.
  */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,

@@ -92,7 +92,7 @@ async function exhaustHourOfTier(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await sendRequestsInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If the stream is admitted but this invoke is refused, the stream should have been refused, too.
+    // If the target refuses this invoke, it should have refused the earlier stream, too.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
@@ -105,8 +105,8 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { admittedBefore: admitted } : { before: 1, crossesLimit: true };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // A second `Reset` shows how long the window is. An admitted retry shows that the hour's limit caused the refusal, not
-    // the month's used-up tokens.
+    // A second `Reset` shows how long the window is. An admitted retry shows that the hour's limit caused the refusal,
+    // not the month's used-up tokens.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   const use = keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
@@ -140,14 +140,14 @@ interface HourOptions {
    * minute.
    */
   readonly before: number;
-  /** Number of admissions in an earlier attempt. After as many, this attempt pauses to free slots; `null`: no pause. */
+  /** An earlier attempt was refused after this many admissions. This one pauses there to free slots; `null`: never. */
   readonly admittedBefore: number | null;
   /**
-   * Whether to send one invoke after the hour's and the minute's limits are both reached. The response tests
-   * `retry_after` (LIM-13).
+   * Whether to send one invoke after the hour's and the minute's limits are both reached. A `retry_after` that covers
+   * only the minute then breaks LIM-13.
    */
   readonly invokesBeyondBoth?: boolean;
-  /** Whether to reach the hour's limit in the middle of a minute's requests. Default: with the last of them. */
+  /** Whether the last minute reaches the hour's limit after half of its requests. Default: with its last request. */
   readonly crossesLimit?: boolean;
   readonly smallerTiers: SmallerTiers;
 }
@@ -164,7 +164,7 @@ async function exhaustHour(
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
   const beforeLastMinute = perHour - (crossesLimit ? Math.ceil(perMinute / 2) : perMinute);
-  const fullShare = requestsPerMinuteOf(limits, time.canAdvance);
+  const maxPlanned = requestsPerMinuteOf(limits, time.canAdvance);
   const sendMinute = createMinuteSender(sender, admittedBefore, smallerTiers);
   let usedInMinute = before;
   let admitted = before;
@@ -172,16 +172,16 @@ async function exhaustHour(
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
     const leftInMinute =
-      (admitted < beforeLastMinute ? Math.min(fullShare, beforeLastMinute - admitted) : perMinute) - usedInMinute;
-    const share = Math.min(leftInMinute, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
-    const minute = await sendMinute({ admitted, share, endsEarly, isFull: usedInMinute + share === perMinute });
+      (admitted < beforeLastMinute ? Math.min(maxPlanned, beforeLastMinute - admitted) : perMinute) - usedInMinute;
+    const planned = Math.min(leftInMinute, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
+    const minute = await sendMinute({ admitted, planned, endsEarly, isFull: usedInMinute + planned === perMinute });
     usedInMinute = 0;
     admitted += minute.admitted;
     failed += minute.failed;
-    endsEarly ||= minute.end === "refused" && minute.admitted < share;
+    endsEarly ||= minute.end === "refused" && minute.admitted < planned;
     if (minute.end === "failing") return { admitted, failed, end: "failing" };
     if (minute.end === "refused" && admitted >= perHour) return { admitted, failed, end: "refused" };
-    if (invokesBeyondBoth && minute.end === "all sent" && share === perMinute && admitted === perHour)
+    if (invokesBeyondBoth && minute.end === "all sent" && planned === perMinute && admitted === perHour)
       await invokeUnpaced({ ...sender, client: sender.client.since("1.2") });
     if (admitted >= maxAtFirst) {
       await smallerTiers.awaitResults(time, pauseMs);
@@ -195,7 +195,7 @@ async function exhaustHour(
 
 interface MinuteOfHour {
   readonly admitted: number;
-  readonly share: number;
+  readonly planned: number;
   readonly endsEarly: boolean;
   /** Whether this minute's requests reach the minute's limit. If so, the last request is an invoke. */
   readonly isFull: boolean;
@@ -207,15 +207,15 @@ const invokesBelowLimit = 3;
 function createMinuteSender(sender: KeySender, admittedBefore: number | null, { exceedsMinute }: SmallerTiers) {
   const { perHour } = sender.limits;
   let { countedRead } = sender;
-  return async ({ admitted, share, endsEarly, isFull }: MinuteOfHour): Promise<HourResult> => {
+  return async ({ admitted, planned, endsEarly, isFull }: MinuteOfHour): Promise<HourResult> => {
     let isReadRefused = false;
     const isReadAt = (index: number): boolean => {
       const isNearLimit =
         admitted + index >= perHour - invokesBelowLimit && admitted + index < perHour + maxBeyondLimit;
-      return index < share - Number(isFull) && !isNearLimit;
+      return index < planned - Number(isFull) && !isNearLimit;
     };
     const options = {
-      expected: endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted)),
+      expected: endsEarly ? 0 : Math.min(planned, Math.max(0, perHour - admitted)),
       isReadAt,
       onRefused: ({ kind }: Sample) => {
         isReadRefused = kind !== "invoke";
@@ -223,20 +223,20 @@ function createMinuteSender(sender: KeySender, admittedBefore: number | null, { 
       ...(sender.time.canAdvance && { trustedFrom: 0 }),
     };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
-    const minute = await exhaustWithPause({ ...sender, countedRead }, { ...options, max: share }, pauseAfter);
+    const minute = await exhaustWithPause({ ...sender, countedRead }, { ...options, max: planned }, pauseAfter);
     if (!isReadRefused || minute.end !== "refused" || !isAdmitted(await invokeSample(sender))) return minute;
     countedRead = null;
     requireCountedRead({ ...sender, countedRead }, "hour");
     if (exceedsMinute())
       throw new SkipError(`invokes exceed the minute (LIM-1), so the hour may take ${perHour} agent executions`);
     const sent = minute.admitted + 1;
-    const rest = await exhaustAllowance({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
+    const rest = await exhaustAllowance({ ...sender, countedRead }, { ...options, max: planned - sent, expected: 0 });
     return { admitted: sent + rest.admitted, failed: minute.failed + rest.failed, end: rest.end };
   };
 }
 
 export function judgeStreamBeyondHour(use: HourEvidence, isOver: boolean): Finding<never> {
-  const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
+  const { stream, afterStream, refused, limits, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
   if (hasStatus(stream, 429)) return holds();
   if (!isSuccess(stream)) return inapplicable(`a stream of this agent gets ${outcomeOf(stream)}`);
@@ -246,11 +246,11 @@ export function judgeStreamBeyondHour(use: HourEvidence, isOver: boolean): Findi
     return unproven("the end of the hour, or requests that came back, may explain the stream");
   const [first, between, last] = [sampleOf(before), sampleOf(stream), sampleOf(afterStream)];
   const isOneWindow = isSameWindow(first, between) && isSameWindow(between, last) && isSameWindow(first, last);
-  const isExhausted = [first, last].every(({ limit, remaining }) => remaining === 0 && isHourLimit(limit, numbers));
-  if (!beganFresh || admittedInWindow(use, first) < numbers.perHour || !isOneWindow || !isExhausted)
+  const isExhausted = [first, last].every(({ limit, remaining }) => remaining === 0 && isHourLimit(limit, limits));
+  if (!beganFresh || admittedInWindow(use, first) < limits.perHour || !isOneWindow || !isExhausted)
     return unproven("the responses do not prove that the stream was in the exhausted hour");
   return breach(
-    `a stream is refused too once ${numbers.perHour} requests of an hour are used`,
+    `a stream is refused too once ${limits.perHour} requests of an hour are used`,
     `${outcomeOf(stream)}, while invokes before and after it are refused until the same \`X-RateLimit-Reset\``,
     before,
     stream,

@@ -48,11 +48,11 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
    * `countedRead`.
    */
   readonly readsCount?: boolean;
-  /** Ids of GET requests that counted, as `Remaining` showed, although their kind may not count in general. */
+  /** Ids of GET requests that count, because `Remaining` fell with them. `countedRead` can be `null` nonetheless. */
   readonly countedReadIds?: readonly string[];
-  /** Requests sent before `samples` that ended shortly before them or later. They may still hold concurrency slots. */
+  /** Earlier requests that ended at most 1.5 s before `samples` began, or later. They may still hold slots. */
   readonly stragglers: readonly Sample[];
-  /** Requests that may count for this key: with a similar key, or of probes added after the requirement set. */
+  /** Requests that may count for this key: their key begins alike, or their probe is newer than the requirement set. */
   readonly lookalikes: readonly Sample[];
 }
 
@@ -98,8 +98,8 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 }
 
 /**
- * Judges a key's requests against every legal limiter. With a test clock, tries both cases: the clock runs by itself,
- * or stands still.
+ * Judges a key's requests against every legal limiter. A test clock may run or stand still between advances. A breach
+ * must hold in both cases.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -124,10 +124,10 @@ const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as con
 
 export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
   if (!provesExcess(use, name)) return null;
-  const number = name === "hour" ? "perHour" : "perMinute";
+  const field = name === "hour" ? "perHour" : "perMinute";
   const raisedBy = (percent: number): RunKeyHistory => ({
     ...use,
-    limits: { ...use.limits, [number]: Math.floor(use.limits[number] * (1 + percent / 100)) },
+    limits: { ...use.limits, [field]: Math.floor(use.limits[field] * (1 + percent / 100)) },
   });
   return excessPercents.find((percent) => !provesExcess(raisedBy(percent), name)) ?? null;
 }
@@ -181,7 +181,7 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
   return statusOf(usage) === 200 ? "usage" : "list";
 }
 
-/** Like {@link countedReadOf}. If the headers show nothing, returns `usage` if usage reports count each GET request. */
+/** Like {@link countedReadOf}. Without usable headers, compares usage reports: a rise from 200 to 201 means `usage`. */
 export function burstReadOf({
   discovery,
   recorder,

@@ -27,10 +27,7 @@ const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** A breach needs at least this many requests with a wrong cost. Another client can distort one measurement. */
 const minInstances = 2;
-/**
- * Maximum number of requests with a too high cost to examine in each group, such as `invoke 404`, to save time. The
- * same for too low costs.
- */
+/** Maximum number of too high (or too low) costs to examine in a group, e.g. `invoke 404`. More would take too long. */
 const maxSuspects = 20;
 /**
  * Minimum number of control requests near a request that is suspected of a wrong cost. Control requests have another
@@ -41,8 +38,8 @@ const maxControlDistanceMs = 15_000;
 /** Maximum duration of a measurement. A longer measurement may include requests of another client with the same key. */
 const maxMeasurementMs = 3000;
 /**
- * Minimum time for each request of a control measurement, as a share of the suspect's. In less time, a rolling window
- * gives back less capacity, so the control proves less.
+ * Minimum time per request of a control measurement: 70 % of the suspect's. In less time, fewer requests leave a
+ * rolling window. They might then lower only the suspect's cost, not the control's.
  */
 const minControlDurationShare = 0.7;
 /**

@@ -216,8 +216,8 @@ export function usualCosts(measured: readonly MeasuredCost[]): ReadonlyMap<strin
 }
 
 /**
- * Returns a function that tells whether the `Remaining` of two requests can be compared: between their kinds, it always
- * fell by 1. Some servers compute `Remaining` differently for some kinds of requests.
+ * Returns a function that tells whether two requests, e.g. an invoke and a list, report the same `Remaining`: from
+ * either kind to the other, it always fell by 1. Some servers keep another counter for some kinds of requests.
  */
 function comparableKinds(
   pairs: readonly Pair[],
@@ -242,8 +242,8 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /**
- * Returns how far `Remaining` fell; `null` if that is unknown, or if other requests, a burst allowance or a clock
- * advance can distort it. `mayMoveClock` permits an advance.
+ * Returns how far `Remaining` fell from one response to the other; `null` if unknown, or if other requests or a burst
+ * allowance can distort it. An advance of the test clock also gives `null`, unless `mayMoveClock` is set.
  */
 export function fallWithin(from: Sample, to: Sample, others: OtherRequests, mayMoveClock = false): number | null {
   const fall = fallBetween(from, to);

@@ -18,8 +18,8 @@ import { useExpiryMs } from "./timed-retry.ts";
 const since = "1.2";
 
 /**
- * Requests of one minute. `before` uses up the limit except for, say, 2 requests. Then `atOnce` are 3 concurrent
- * invokes, and `after` is one more. If `before` does not leave so few, `atOnce` is empty and `after` is `null`.
+ * Requests of one minute. For example, `before` leaves 2 requests of the limit, `atOnce` are 3 concurrent invokes, and
+ * `after` is one more. If `Remaining` does not reach 1 or 2, `atOnce` is empty and `after` is `null`.
  */
 export interface EdgeOfMinute {
   readonly before: readonly Exchange[];
@@ -35,7 +35,7 @@ interface EdgesReached {
 /** Largest limit per minute to test. A larger limit would take too many requests. */
 const maxPerMinute = 100;
 const maxAtOnce = 3;
-/** Number of attempts if none admits too many requests. An attempt proves nothing if its requests arrive in turn. */
+/** Number of attempts if none admits too many. One may prove nothing: its requests can arrive one by one. */
 const usualTries = 2;
 /**
  * A breach needs this many attempts that admit more requests than `Remaining` reported. In a single attempt, a token
@@ -123,7 +123,7 @@ function remainingOf(exchange: Exchange | undefined, limits: TierLimits): number
  * because a token bucket changes `Reset` with every request.
  */
 const maxResetDifferenceSeconds = 30;
-/** Returns the maximum duration of all requests together. In this time, a token bucket refills only half a request. */
+/** Returns the maximum duration of an attempt. In this time, a token bucket refills only half a request. */
 const maxDurationMs = ({ perMinute }: TierLimits): number => minuteMs / perMinute / 2;
 
 function isOneMinute(samples: readonly Sample[], limits: TierLimits): boolean {

@@ -120,8 +120,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Whether the target refused too early. Without a test clock, a refusal is not too early if earlier requests used up
-  // the minute's limit.
+  // Whether the target refused below the limit, e.g. after 8 of 10 requests. Without a test clock, earlier requests of
+  // the same minute count, too.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
@@ -150,7 +150,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a tier with a smaller limit admitted too many requests, sends only a few requests beyond this tier's limit.
+  // If a tier with a smaller limit admitted too many, the fault is known: a few requests beyond this limit suffice.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -265,7 +265,7 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
  */
 const secondBurstOffsetMs = 23_000;
 
-/** Sends up to two bursts. Returns the first that neither a 429 nor failures below the limit ended, else `null`. */
+/** Sends a burst. After a 429, or failures below the limit, waits and sends a second. Returns `null` if both end so. */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
@@ -276,7 +276,7 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   return null;
 }
 
-/** Waits until `tailSeconds` of the window are left. Returns 1 if an invoke of this function counts in it, else 0. */
+/** Invokes to learn when the window ends, and waits until 40 s are left. Returns the admitted invokes in it: 0 or 1. */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);

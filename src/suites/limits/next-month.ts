@@ -64,7 +64,7 @@ const minMonthMs = 27 * dayMs;
 
 /**
  * Whether a new month has begun: `period` is a month later, or `retry_after` changed by over an hour. Ignores `period`
- * if it differs between earlier usage reports: it then also changes within a month.
+ * if it differs even between earlier usage reports, which are of one month.
  */
 function isNewMonth({ readings }: QuotaEvidence, before: MonthState, after: MonthState): boolean {
   const [period, laterPeriod] = [periodIn(before.usage), periodIn(after.usage)];
@@ -80,7 +80,7 @@ const isSameRefusal = (one: Exchange, other: Exchange): boolean =>
 const on = { spent: quotaExhausted, turned: monthTurned };
 
 function judgeNextMonth({ spent, turned: { before, after } }: EvidenceOf<typeof on>): Finding<never> {
-  // An earlier probe saw the refusal, and the key now succeeds: an earlier wait may have crossed the end of the month.
+  // The target refused this key for its tokens in an earlier probe, and now admits it. The month may have ended since.
   if (after === null && isSuccess(before.invoked) && refusalIn(spent) !== null) return holds();
   if (after === null)
     return unproven(`the key was not refused for its tokens before the month ended (${outcomeOf(before.invoked)})`);

@@ -76,9 +76,9 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
 
 /** Minimum number of request pairs for a breach. Another client's request can distort a single pair. */
 const minPairs = 2;
-/** Minimum number of health requests within a pair. If they counted, `Remaining` would fall by at least 3. */
+/** Minimum number of health requests in a pair. If both counted, `Remaining` would fall by 3 instead of 1. */
 const minHealthReads = 2;
-/** Only streams with at least this many events are judged. Three counted events would lower `Remaining` by 3. */
+/** Minimum number of events of a judged stream. If events counted, the stream would lower `Remaining` by 3, not 1. */
 const minEvents = 3;
 
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {

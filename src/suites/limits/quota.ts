@@ -76,7 +76,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // The last `read()` can wait until the quota resets. Therefore the probe sends the streams and batches first.
+    // After a refusal for tokens, `read()` can wait until the next month. So the probe first sends streams and batches.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     const batched = await submitBatchBeyond(context, streamed?.control ?? null);
     const started = await submitBatchBeyond(context, batched?.control ?? streamed?.control ?? null, "operation");
@@ -116,7 +116,7 @@ async function streamBeyond(
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
-/** Returns the last invoke if it was refused for tokens: all are used, or `Remaining` above 0 rules out the rate. */
+/** Returns the last invoke if refused for tokens: the quota is used up, or `Remaining` above 0 rules out the rate. */
 export function refusalIn({ turns, quota }: QuotaEvidence): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !mayRefuseForTokens(last.exchange)) return null;

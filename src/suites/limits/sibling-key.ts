@@ -14,7 +14,7 @@ import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /** Result of invokes with a second key of the tier while the first key was refused. */
 export type SiblingKeyResult =
-  // The tier has no second key. `isElsewhere`: whether another tier has one.
+  // The tier has no second key. `isElsewhere`: whether another tier has a second key.
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   // No request was sent, because the target never refused the first key.
   | { readonly kind: "not asked" }

@@ -41,7 +41,7 @@ interface TooFew {
   readonly after: Exchange;
 }
 
-/** Judges LIM-6, that the published number of concurrent requests is admitted, after some of them were refused. */
+/** Judges LIM-6 if some requests were refused: the target must admit the published number of concurrent requests. */
 export function judgeTooFew(
   { concurrent, admitted, refused, after }: TooFew,
   what: "requests" | "streams",
@@ -117,7 +117,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const refused = refusals(held);
-    // Includes `extra`, the request beyond the slots, because the target can admit it instead of a held request.
+    // Includes `extra`, which was sent last: it can get the slot of a held request that the target refused.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused.length === 0 || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);

@@ -25,10 +25,7 @@ import {
 /** Minimum wait for the slow requests to reach the target. Opening a connection takes several round trips. */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
-/**
- * Wait for the slow requests to reach the target, in round trips of a health request. The wait is at least
- * `minArrivalMs`, and usually at most `maxArrivalMs`.
- */
+/** Wait for the slow requests to reach the target, as a multiple of the duration of a health request. */
 const roundTrips = 4;
 
 export interface SlotsHeld {
@@ -149,8 +146,8 @@ async function holdForOtherEndpoints(context: SlotContext, otherRequests: (() =>
 }
 
 /**
- * Responses to more failing requests than the key has concurrency slots. A server that never frees slots refuses the
- * last requests.
+ * Responses to more failing requests than the key has concurrency slots. A server that does not free the slots of
+ * failed requests refuses the last ones.
  */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;

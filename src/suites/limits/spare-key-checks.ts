@@ -56,8 +56,8 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
 };
 
 /**
- * Returns the ids of GET requests that counted: `Remaining` fell by one with the request and with the next. If one list
- * request counted, and no list request changed `Remaining` by another number, all list requests count.
+ * Returns the ids of GET requests that counted: `Remaining` fell by 1 with the request, and by 1 with the next one. If
+ * one list request counted, and `Remaining` contradicts this for no other list request, all list requests count.
  */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
@@ -100,7 +100,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Number of requests between `before` and `refusal`. These requests can have lowered `Remaining`.
+    // Number of other requests that ran from `before` to `refusal`, and possibly lowered `Remaining`.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;

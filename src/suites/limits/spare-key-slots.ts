@@ -46,9 +46,9 @@ const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if each gap between its events is at least this share of `delayMs`. */
 const minObservedDelayShare = 0.6;
-/** Pauses before the tries of an invoke after the probe closed its streams. Servers can notice a disconnect late. */
+/** Pauses before each try of the invoke that follows the closing of all streams. Servers notice a disconnect late. */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses before the tries of an invoke after a request that ended by itself. Its slot should be free soon. */
+/** Pauses before each try of an invoke that follows a completed request. The slot of that request is free soon. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
 /** Real time for a disconnect or a response to cross the network. */
@@ -59,7 +59,7 @@ const slotRequests = (target: Target): number => {
   return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** Whether the main key's limit is low, and the probe `streamsHeld` cannot run, because no agent streams slowly. */
+/** Whether this probe must replace `streamsHeld`: the main key's limit is low, and no agent streams slowly. */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&

@@ -2,7 +2,7 @@ import { X509Certificate, createPrivateKey } from "node:crypto";
 import { createSecureContext } from "node:tls";
 
 import { readTextFile } from "../base/read-file.ts";
-import { type TlsFiles } from "../reference/server/http.ts";
+import { type TlsCertificate } from "../reference/server/http.ts";
 import { line, UsageError } from "../base/line.ts";
 
 export const tlsOptions = {
@@ -16,7 +16,7 @@ export function readPort(text: string): number {
   throw new UsageError(line`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
-export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
+export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsCertificate | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {
     throw new UsageError(

@@ -122,8 +122,8 @@ const blockHash = (text: string, end: number): number =>
   lowerCaseCode(text.charCodeAt(end));
 
 /**
- * Maps a letter's upper and lower case to the same code. Different characters may also get the same code, which only
- * slows the search.
+ * Maps both cases of an ASCII letter to the same code. Different characters may also get the same code, which only slows
+ * the search.
  */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 

@@ -20,7 +20,7 @@ import {
   type DeploymentChange,
   type HostingReason,
 } from "./server/deployments.ts";
-import type { TlsFiles } from "./server/http.ts";
+import type { TlsCertificate } from "./server/http.ts";
 import { serverState } from "./server/state.ts";
 import { addressGuard, isLoopbackHost } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
@@ -49,7 +49,7 @@ export interface ReferenceOptions {
   /** Host names under which `/test-control` works, in addition to loopback names. Default: none. */
   readonly controlHosts?: readonly string[];
   readonly trustedProxies?: readonly string[];
-  readonly tls?: TlsFiles | null;
+  readonly tls?: TlsCertificate | null;
   /** Folder that keeps webhooks, alerts and deliveries across restarts; created if missing. Default: none. */
   readonly dataFolder?: string | null;
   /**

@@ -87,7 +87,7 @@ const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream, rolesW
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
-/** Extra probes for a run that tests only the given clause. They provide responses, streams or deliveries to judge. */
+/** Extra probes for a run of selected clauses, by clause. They provide responses, streams or deliveries to judge. */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],
   "SVC-1": [...mistakes, keyUsageRead],

@@ -75,7 +75,7 @@ export interface TargetKey {
   readonly signed: boolean;
   /** The secret that signs requests of this key. `null`: the target's `signing.secret` is used, if it has one. */
   readonly signingSecret: string | null;
-  /** Whether the key was unused before the run, so that its limits are not partly used up. */
+  /** Whether the key counts as unused before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
   /**
    * Whether the key is allowed to appear in a URL. Users should revoke such a key after the run, because servers log
@@ -123,7 +123,7 @@ export interface OpenPaths {
   readonly batch: string | null;
   /** Path that starts an operation other than a batch. It may contain `{agent_id}`. */
   readonly operation: string | null;
-  /** Path that executes an agent, relative to the origin of the base URL. */
+  /** Local execution path of an entrypoint, relative to the origin of the base URL. It may contain `{agent_id}`. */
   readonly execute: string | null;
 }
 

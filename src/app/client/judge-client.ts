@@ -45,7 +45,7 @@ export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> 
   readonly onFailure: (output: string) => void;
 }
 
-/** Maximum number of open sockets. Each request uses 3: one to the client, and two (both ends) to the reference. */
+/** Sockets that a run may need at once. Each request uses 3: one to the client, and two (both ends) to the server. */
 const maxSockets = 256;
 
 /** Runs a client's command against the reference server. Judges the client's requests by the clauses for clients. */

@@ -147,7 +147,7 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may be too early: the recorder may have left out the wait for a free connection. */
+  /** Whether the times may be too early: some programs record when a request was queued, not when it was sent. */
   readonly mayBeEarly: boolean;
 }
 

@@ -13,7 +13,7 @@ import type { SavedRun } from "../report-folder/saved-report.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { compareExchanges, hasSignificantDifference } from "./compare-exchanges.ts";
 import { findKeys, type KeySources, rebuildRequest } from "./rebuild-request.ts";
-import { shellVariablesOf } from "../../report/reproduce/curl.ts";
+import { shellVariableFinder } from "../../report/reproduce/curl.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
@@ -140,7 +140,7 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const baseUrl = chooseBaseUrl(report.target.baseUrl, options.baseUrl, target);
   const keys = findKeys(chosen.exchanges, evidence.exchanges, {
     ...options,
-    shellVariableOf: shellVariablesOf(report.target),
+    shellVariableOf: shellVariableFinder(report.target),
   });
   const move = { from: report.target.baseUrl, to: baseUrl };
   const requests = chosen.exchanges.map((exchange) => rebuildRequest(exchange, move, keys));

@@ -114,7 +114,8 @@ function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // Skips 429 responses. If the hour and the minute have the same limit and reset, a 429 may report either of them.
+    // Skips 429 responses. With equal limit and reset, the hour's and the minute's window form one group here: the
+    // `Remaining` of a 429 may come from the other window, which would look like a fall.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

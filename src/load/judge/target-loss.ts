@@ -115,7 +115,7 @@ function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEnd
 /** A key that worked at first and then got 401 or 403 until the end, as if the key had been revoked. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
-/** Finds a key that worked at first and got 401 or 403 later. The caller must confirm this with a health request. */
+/** Finds a key that got only 401 or 403 after its last success. The caller must confirm this with a health request. */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {

@@ -29,7 +29,7 @@ const streamEndpointFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
     overrideSuccessStatus("stream", 201, 3),
-    // Only each third stream has status 201. In some runs, the probes of these clauses get none, and the clauses pass.
+    // The fault may also break these clauses, depending on whether their probes get one of the streams with status 201.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(

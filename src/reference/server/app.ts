@@ -16,7 +16,7 @@ import {
   readQuery,
   respondToMalformed,
   sendResult,
-  type TlsFiles,
+  type TlsCertificate,
 } from "./http.ts";
 import { addControlRoutes, testControlOffError, validateControlToken } from "./control.ts";
 import { plannedError, type ServerState } from "./state.ts";
@@ -47,7 +47,7 @@ const buildValidator = AjvCompiler();
 export async function createApp(
   state: ServerState,
   log: RequestLogger | null = null,
-  tls: TlsFiles | null = null,
+  tls: TlsCertificate | null = null,
 ): Promise<FastifyInstance> {
   const app = fastify({
     forceCloseConnections: true,

@@ -133,7 +133,7 @@ export function sendResult(request: FastifyRequest, reply: FastifyReply, result:
 }
 
 /** A TLS certificate chain and its private key, both in PEM format. */
-export interface TlsFiles {
+export interface TlsCertificate {
   readonly cert: string;
   readonly key: string;
 }
@@ -141,7 +141,7 @@ export interface TlsFiles {
 /** Time until the server closes an idle connection. It is long, because closing could lose a request on its way. */
 const keepAliveMs = 72_000;
 
-export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
+export function createListener(handle: RequestListener, tls: TlsCertificate | null): Server {
   // Node's own response to a request without `Host` would lack the server's headers. `hostError` in `app.ts` refuses such
   // a request instead.
   const options = { requireHostHeader: false };

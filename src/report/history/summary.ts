@@ -77,7 +77,7 @@ function invalidLoadLines({ load }: Night): string[] {
 }
 
 /** Formats the numbers of regressions and slower loads, such as `2 regressions, 1 load slower`; empty for none. */
-export function formatWorse(regressions: number, slower: readonly ReportedLatencyShift[]): string {
+export function formatRegressionCounts(regressions: number, slower: readonly ReportedLatencyShift[]): string {
   const loads = groupByLoad(slower).length;
   return [
     ...(regressions === 0 ? [] : [formatCount(regressions, "regression")]),
@@ -86,7 +86,7 @@ export function formatWorse(regressions: number, slower: readonly ReportedLatenc
 }
 
 function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
-  const worse = formatWorse(regressions.length, slower);
+  const worse = formatRegressionCounts(regressions.length, slower);
   if (worse !== "") return worse;
   if (night.findings.length === 0) return "nothing could be judged";
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";

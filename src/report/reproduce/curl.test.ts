@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../../base/network/network.ts";
 import type { Body, Header, SentRequest } from "../../evidence/exchange.ts";
 import { startProxy } from "../../base/testing/network.ts";
-import { curlCommand, shellVariablesOf } from "./curl.ts";
+import { curlCommand, shellVariableFinder } from "./curl.ts";
 import { evidenceContextOf } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
 import { conformanceFunction, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
@@ -221,7 +221,7 @@ function comparable(raw: readonly string[]): string[][] {
 
 describe("the shell variable of a key", () => {
   const { target } = sampleReport([]);
-  const variableOf = shellVariablesOf({ ...target, variables: { main: "ACME_KEY" } });
+  const variableOf = shellVariableFinder({ ...target, variables: { main: "ACME_KEY" } });
 
   it.each([
     ["main", "ACME_KEY"],

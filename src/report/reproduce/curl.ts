@@ -13,7 +13,7 @@ export interface CurlOptions {
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
 /** Returns a function that finds a key's shell variable: the one in the target file, or a default such as `PRO_KEY`. */
-export const shellVariablesOf =
+export const shellVariableFinder =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);

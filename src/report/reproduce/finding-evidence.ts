@@ -14,7 +14,7 @@ import {
   curlCommand,
   printBodyCommand,
   readSecretCommand,
-  shellVariablesOf,
+  shellVariableFinder,
   webhookSecretVariable,
   commandName,
 } from "./curl.ts";
@@ -38,7 +38,7 @@ export function evidenceContextOf(
   { report, evidence }: Pick<ReportDocument, "report"> & { readonly evidence: RecordedMessages | null },
   {
     folder = null,
-    shellVariableOf = shellVariablesOf(report.target),
+    shellVariableOf = shellVariableFinder(report.target),
     loadCommands = (load) => [loadCommand(load)],
   }: EvidenceOptions = {},
 ): EvidenceContext {

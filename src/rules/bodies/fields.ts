@@ -36,8 +36,8 @@ interface FoundValue {
 }
 
 /**
- * Finds the values at a path of a JSON value: one at `checks.agent.status`, several at a path with `[]` or `*`. Finds
- * `undefined` for a field that its parent lacks, and no value if the parent is missing.
+ * Returns the values at a path of a JSON value. A path with `[]` or `*` can have several. A field that is absent from an
+ * existing object gives `undefined`. If there is no such object, the result is empty.
  */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];

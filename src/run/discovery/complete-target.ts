@@ -127,8 +127,8 @@ const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - 
 /** Maximum response size of an agent for webhook tests. The receiver stores deliveries, which contain the response. */
 const maxResponseBytes = 16 * 1024;
 /**
- * The search for a webhook agent stops invoking after `invoked` invokes, after `failedInSequence` failures in a row,
- * and once `slow` responses are missing. Invokes cost tokens, and occupy concurrency slots until they end.
+ * The search for a webhook agent invokes at most `invoked` agents. It stops after `failedInSequence` failures in a row,
+ * or when `slow` invokes have no response yet. Invokes cost tokens, and occupy concurrency slots until they end.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**

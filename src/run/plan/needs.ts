@@ -25,7 +25,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** Tests for special kinds of keys. `elsewhere`: no known address of this machine is in the key's `allowedIps`. */
+/** Whether a key is of a special kind. `elsewhere`: no known address of this machine is in the key's `allowedIps`. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,

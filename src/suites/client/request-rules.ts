@@ -59,7 +59,7 @@ const problemOfCreation = (body: unknown, fields: Fields): string | null =>
 export interface RequestRule {
   readonly expected: string;
   readonly noneReason: string;
-  /** Whether a violation is always a breach. If absent, it is a breach for strict requests, otherwise a note. */
+  /** Whether a violation is a breach in every run. If absent, it is a breach only in a strict run, otherwise a note. */
   readonly isAlwaysBreach?: true;
   /** Returns what is wrong with a request, or `null`. `undefined` means that the rule does not cover the request. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;

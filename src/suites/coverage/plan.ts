@@ -31,7 +31,7 @@ const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: getEndpoints }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Cache of covering arrays. Preparing one takes 0.1 s, and most targets allow the same values in requests. */
+/** Cache of covering arrays: requests that contain every pair of values. Preparing one for a target takes 0.1 s. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;

@@ -124,8 +124,8 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 const monthMs = 31 * 86_400_000;
 
 /**
- * Widens the request's time span on both sides by a month, the longest rate-limit window. If a mismatch remains, the
- * cause is not an advance of the test clock but, for example, a wrong unit.
+ * For {@link unlessClockAdvanced}: widens the request's time span by a month, the longest window. A mismatch that
+ * remains has another cause than the test clock, e.g. a wrong unit.
  */
 const withWiderTimeSpan = (sample: Sample): Sample => ({
   ...sample,

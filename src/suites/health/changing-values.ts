@@ -113,7 +113,7 @@ interface Uptime {
 
 type UptimePair = readonly [Uptime, Uptime];
 
-export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
+export function exchangesWithUptimeInMs(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = getPath(root, "uptime");
     return typeof uptime === "number" ? [{ exchange, uptime }] : [];

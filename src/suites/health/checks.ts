@@ -20,7 +20,7 @@ import {
 } from "../shared/cases.ts";
 import { judgeRejection } from "../shared/acceptance.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
-import { changingValueChecks, uptimesNotInSeconds, mixedUnitsCheck } from "./changing-values.ts";
+import { changingValueChecks, exchangesWithUptimeInMs, mixedUnitsCheck } from "./changing-values.ts";
 import { lastRequestCheck } from "./last-request.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 
@@ -44,7 +44,7 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
       table: "health",
       members: ({ all }) => {
         const reports = bodyCases("health", all, isReport);
-        const wrong = clause === "HLT-8" ? uptimesNotInSeconds(reports.map(({ subject }) => subject)) : new Set();
+        const wrong = clause === "HLT-8" ? exchangesWithUptimeInMs(reports.map(({ subject }) => subject)) : new Set();
         return reports.map((each) => ({ ...each, subject: withUnit(each.subject, wrong.has(each.subject.exchange)) }));
       },
       judge: ({ root, hasOtherUnit }) =>

@@ -25,7 +25,7 @@ import {
   type CombinedResult,
   featureJudge,
   judgeAccepted,
-  judgeCombined,
+  judgeCombinedFeatures,
   judgeRejection,
 } from "../shared/acceptance.ts";
 import { judgeDuration, type TimedExchange, durationUnitMismatch } from "../shared/durations.ts";
@@ -77,7 +77,7 @@ const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: i
 const judgeFeature = featureJudge(isSuccess);
 
 const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<string> }) =>
-  judgeCombined(tried, plain.exchange, isSuccess);
+  judgeCombinedFeatures(tried, plain.exchange, isSuccess);
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 

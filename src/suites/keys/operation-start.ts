@@ -19,7 +19,7 @@ import {
   wasRejected,
 } from "../shared/response.ts";
 import {
-  isLifeOver,
+  isKeyLifetimeOver,
   oneAgentKeyTried,
   otherAddressKeyTried,
   otherAgent,
@@ -76,7 +76,9 @@ function attemptsOf(context: ProbeContext, path: string, agent: string): Attempt
     ...(other === undefined ? [] : attemptWith("a key of another agent", "keys.oneAgent", other)),
     ...attemptWith("a key of another address", "keys.elsewhere"),
     ...attemptWith("an expired key", "keys.expired"),
-    ...attemptWith("a temporary key after its life", "keys.temporary").filter(({ key }) => isLifeOver(key, time)),
+    ...attemptWith("a temporary key after its life", "keys.temporary").filter(({ key }) =>
+      isKeyLifetimeOver(key, time),
+    ),
     ...(hasFewRequests(target)
       ? []
       : [

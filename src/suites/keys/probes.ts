@@ -62,7 +62,7 @@ export const temporaryKeyUsed = probe(
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-export const isLifeOver = (key: TargetKey, time: RunClock): boolean => elapsedMs(time) >= endOfLifeMs(key);
+export const isKeyLifetimeOver = (key: TargetKey, time: RunClock): boolean => elapsedMs(time) >= endOfLifeMs(key);
 
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);

@@ -5,7 +5,7 @@ import { hasFewRequests, mainKey } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { inclusionOfThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { isLifeOver } from "../keys/probes.ts";
+import { isKeyLifetimeOver } from "../keys/probes.ts";
 import { operationStartTried } from "../keys/operation-start.ts";
 import { hasNonJsonBody, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
@@ -53,7 +53,7 @@ const startedByOtherKeys = probe(
   async ({ client, target, time }): Promise<OperationsStarted> => {
     const started: { readonly key: TargetKey; readonly exchange: Exchange }[] = [];
     for (const { key, agent, path, json } of startsOf(target)) {
-      if (key.expiresInSeconds !== null && isLifeOver(key, time)) continue;
+      if (key.expiresInSeconds !== null && isKeyLifetimeOver(key, time)) continue;
       const options = { json, unpaced: target.clock === null };
       started.push({ key, exchange: await client.as(key).send("POST", fillAgentId(path, agent), options) });
     }

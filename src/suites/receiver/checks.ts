@@ -9,7 +9,7 @@ import {
   formsDelivered,
   largeDelivered,
   manyDelivered,
-  piecesDelivered,
+  deliveredInPieces,
   typesDelivered,
   deliveredWithoutDeploymentId,
   unknownFieldsDelivered,
@@ -115,7 +115,7 @@ export const receiverSuite: Suite = suite("Receiving deliveries", [
   observe("RCV-11", { control, tried: upperCaseDelivered }, observeReplies),
   observe("RCV-12", { control, tried: unknownTypeDelivered }, observeReplies),
   observe("RCV-13", { control, tried: largeDelivered }, observeReplies),
-  observe("RCV-14", { control, tried: piecesDelivered }, observeReplies),
+  observe("RCV-14", { control, tried: deliveredInPieces }, observeReplies),
   observe(
     "RCV-15",
     { control, tried: manyDelivered },

@@ -134,7 +134,7 @@ export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (send
   sendSigned(sender, "a body of 1 MiB", usualBody(sender).padEnd(mebibyte)),
 );
 
-export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
+export const deliveredInPieces = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
   const paces: readonly [what: string, pace: Pace][] = [
     ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],
     ["a body in 8 pieces within 2 s", { pieces: 8, pauseMs: 250 }],

@@ -84,7 +84,7 @@ const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
 /** Judges whether the target accepts all features in one request. Unproven if the target rejects a feature alone. */
-export function judgeCombined(
+export function judgeCombinedFeatures(
   { together, apart }: CombinedResult<string>,
   control: Exchange,
   accepts: Accepts,

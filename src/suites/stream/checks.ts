@@ -5,7 +5,7 @@ import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.t
 import { chunksBetween } from "../../rules/streams/streams.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { featureJudge, judgeAccepted, judgeCombined, judgeRejection } from "../shared/acceptance.ts";
+import { featureJudge, judgeAccepted, judgeCombinedFeatures, judgeRejection } from "../shared/acceptance.ts";
 import { checkEverySuccess, fieldMatrix, mayBeRejectedAsInvalid } from "../shared/cases.ts";
 import { judgeDuration, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { describeStatus, hasStatus, outcomeOf } from "../shared/response.ts";
@@ -100,7 +100,7 @@ export const stream = suite("Stream", [
       );
     return breach("200 with `Content-Type: text/event-stream`", describeKind(exchange), exchange);
   }),
-  check("SSE-1", together, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isStreamAccepted), {
+  check("SSE-1", together, ({ plain, tried }) => judgeCombinedFeatures(tried, plain.exchange, isStreamAccepted), {
     as: "with every parameter",
   }),
   checkEverySuccess("SSE-1", "stream", mayBeRejectedAsInvalid),

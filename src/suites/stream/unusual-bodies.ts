@@ -3,7 +3,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Breach, type Finding, follows, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke/probes.ts";
-import { type Accepts, type CombinedResult, judgeAccepted, judgeCombined } from "../shared/acceptance.ts";
+import { type Accepts, type CombinedResult, judgeAccepted, judgeCombinedFeatures } from "../shared/acceptance.ts";
 import type { Probe } from "../../run/probe.ts";
 import { maxStreamSeconds, type TimedExchange, tookMsOf } from "../shared/durations.ts";
 import { fewRequests } from "../shared/few-requests.ts";
@@ -21,7 +21,7 @@ const judgeFeature =
   ({ tried }, plain, accepts) =>
     judgeAccepted(tried, feature, plain, accepts);
 
-const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombined(tried, plain, accepts);
+const judgeTogether: Judge<string> = ({ tried }, plain, accepts) => judgeCombinedFeatures(tried, plain, accepts);
 
 /** Returns a judge of an unusual query. A server must accept the query `0`, but may reject a NUL character. */
 const judgeText =

@@ -159,7 +159,7 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum time to wait until the target sends an event. A target may poll its delivery queue every few seconds. */
+/** Maximum time that a target may take to send an event, by its own clock. It may poll its queue every few seconds. */
 export const maxQueuedMs = 10_000;
 /** Step by which the harness advances the test clock while it waits until the target sends an event. */
 export const queueStepMs = 1000;

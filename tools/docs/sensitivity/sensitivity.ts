@@ -28,7 +28,7 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Remaining waiting time of a simulated run. `whole`: the default `--max-wait`. `rest`: a minute has been used up. */
+/** Waiting time that a simulated run has left: `whole` of the default `--max-wait`, or the `rest` after 59 s. */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 const startSeconds = [0, 11, 34, 55] as const;

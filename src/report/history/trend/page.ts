@@ -1,4 +1,4 @@
-import { formatWorse } from "../summary.ts";
+import { formatRegressionCounts } from "../summary.ts";
 import { chartStyle } from "../../html/svg/chart.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { numberTiles, prose, pageSection } from "../../html/elements.ts";
@@ -123,7 +123,7 @@ const nothingChangedText = (isAlone: boolean): string =>
 function verdictBanner(last: Night, failures: readonly OpenFailure[]): Html {
   const { regressions, changes } = last.reported;
   const slower = changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown);
-  const worse = formatWorse(regressions.length, slower);
+  const worse = formatRegressionCounts(regressions.length, slower);
   const tone = worse !== "" ? "fail" : failures.length > 0 || last.findings.length === 0 ? "warning" : "pass";
   const word = worse !== "" ? `Worse: ${worse}` : failures.length > 0 ? "Nothing new" : quietNightWord(last);
   return html`<div class="banner ${tone}">

@@ -61,8 +61,8 @@ function changesOf(
 }
 
 /**
- * A mutant's wrong `execution_time` exceeds the request's measured duration by more than this. A slow server could
- * explain a smaller excess.
+ * A mutant states `execution_time` in milliseconds only if the value exceeds the measured duration by more than this. A
+ * slow server could explain a smaller excess.
  */
 const minExcessSeconds = 5;
 

@@ -48,7 +48,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** With a low limit per minute, the run tries these keys on every endpoint only if the target has a test clock. */
+/** For kinds of keys that a run sends to few endpoints if the limit per minute is low. A test clock enables the rest. */
 const needsClock = { reach: need("clock") };
 
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {

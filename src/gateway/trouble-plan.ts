@@ -28,8 +28,8 @@ interface TroublePlanOptions {
 
 interface TroublePlan {
   /**
-   * Prepares the next run of the client, and returns its kind: `legal` first, then `failing`. Returns `null` if nothing
-   * is left to inject, or the previous `failing` run sent no request that could get an error.
+   * Prepares the next run of the client, and returns its kind: `legal` first, then `failing`. `null`: no further run,
+   * because all troubles were injected, or the previous `failing` run sent no suitable request.
    */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;

@@ -81,8 +81,8 @@ function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | nu
 const minJumpMs = 5000;
 
 /**
- * Detects advances of the server's test clock. `withClock` takes the exchanges in the order in which they ended. It
- * sets `clockMs` to the sum of the advances before the request. `count` returns the number of advances.
+ * Detects advances of the server's test clock. `withClock` takes the exchanges in the order of their ends, and sets
+ * `clockMs` to the sum of the advances before the request. `count` returns the number of advances.
  */
 export function trackClockAdvances() {
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];

@@ -28,6 +28,8 @@ export type KnownFailure = DeepReadonly<z.infer<typeof baselineSchema>["known"][
 export type Baseline = readonly KnownFailure[];
 
 interface BaselineResult {
+  /** Known failures that still count: all but the expired ones. */
+  readonly valid: Baseline;
   readonly excused: readonly ReportFinding[];
   /** Known failures that no longer occur. The run fails until the user removes them from the baseline. */
   readonly stale: Baseline;
@@ -48,6 +50,7 @@ export function applyBaseline(
   const expired = baseline.filter(({ until }) => until !== undefined && until < today);
   const valid = baseline.filter((entry) => !expired.includes(entry));
   return {
+    valid,
     excused: findings.filter((finding) => isBroken(finding) && valid.some((entry) => matchesFinding(entry, finding))),
     stale: valid.filter((entry) => {
       const rows = findings.filter((finding) => matchesFinding(entry, finding));
@@ -94,8 +97,7 @@ export interface TestStatuses {
 }
 
 export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
-  const { excused, stale, expired } = applyBaseline(findings, baseline);
-  const valid = baseline.filter((entry) => !expired.includes(entry));
+  const { valid, excused, stale } = applyBaseline(findings, baseline);
   const known = new Set(excused);
   const reasonOf = (finding: ReportFinding): string =>
     valid.find((entry) => matchesFinding(entry, finding))?.reason ?? "";

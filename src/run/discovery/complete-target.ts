@@ -69,8 +69,8 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Assigns the role `slowStreaming` to the `streaming` agent, and `slow` to the `answering` agent. Assigns a role only
- * if a probe needs it, no agent has it, and one test request shows that the agent can play it.
+ * Assigns the role `slowStreaming` to the `streaming` agent, and `slow` to the `answering` agent. Skips a role that no
+ * probe needs or that an agent already has. A test request must show that the agent is slow enough.
  */
 export async function assignDerivedRoles(
   client: Client,

@@ -24,6 +24,8 @@ interface ReportedBurst {
   readonly againAfterSeconds?: number;
   /** Number of requests that counted in the previous minute and were answered in this one. */
   readonly ofMinuteBefore?: number;
+  /** Whether the first request gets its response after all other admitted requests, and reports them as used. */
+  readonly answersFirstLast?: boolean;
 }
 
 /**
@@ -40,9 +42,13 @@ function burstOf(burst: ReportedBurst): LoadEvidence {
     const used = Math.max(0, index + 1 - (burst.ofMinuteBefore ?? 0));
     return Math.max(burst.minRemaining ?? 0, limits.perMinute - used);
   };
-  const admitted = Array.from({ length: burst.admitted }, (_, index) =>
+  const ordinary = Array.from({ length: burst.admitted }, (_, index) =>
     sample({ ...at(index), remaining: remainingAt(index) }),
   );
+  const admitted =
+    burst.answersFirstLast === true
+      ? ordinary.with(0, sample({ ...at(burst.admitted - 1), sentMs: startMs + 1, remaining: 0 }))
+      : ordinary;
   const refused = Array.from({ length: 6 }, (_, index) =>
     sample({
       ...at(burst.admitted + index),
@@ -81,6 +87,11 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
 
   it.each([1, 3])("holds if %i more counted in the previous minute and were answered in this one", (count) => {
     expect(breachedClauses({ admitted: 100 + count, retryAfterSeconds: 60, ofMinuteBefore: count })).toEqual([]);
+  });
+
+  it("holds if the request of the previous minute is the last to be answered", () => {
+    const burst = { admitted: 101, retryAfterSeconds: 60, ofMinuteBefore: 1, answersFirstLast: true };
+    expect(breachedClauses(burst)).toEqual([]);
   });
 
   it("breaks it with one more than those", () => {

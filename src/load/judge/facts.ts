@@ -1,3 +1,4 @@
+import { countUpTo, sortedValues } from "../../base/lists.ts";
 import type { KeyRole, Scenario } from "../scenarios.ts";
 import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import {
@@ -30,17 +31,13 @@ const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** Tolerance for a `retry_after` above the necessary wait, in ms. Servers round up, or add some seconds. */
 const maxReportedExcessMs = 4000;
-/** Requests that the harness may have sent before the load: one reads usage, and one registers a webhook. */
-const maxRequestsBeforeLoad = 2;
+
+type SentRequests = Pick<KeyFacts, "samples" | "history" | "limits" | "sentBefore">;
 
 /** Finds a breach of the limit per minute in a fresh key's first minute; `null` if none is proven. */
-function findFirstMinuteBreach(
-  sent: readonly SampledRequest[],
-  history: History,
-  limits: TierLimits,
-  time: TargetTime,
-): LimitBreach | null {
-  const { perMinute, perHour, burst } = limits;
+function findFirstMinuteBreach(use: SentRequests, time: TargetTime): LimitBreach | null {
+  const { samples: sent, history, sentBefore } = use;
+  const { perMinute, perHour, burst } = use.limits;
   const [first] = sent;
   if (history.priorUse !== "nothing" || burst === null || perMinute === perHour || first === undefined) return null;
   const endMs = time.at(first.sentMs).fromMs + maxSpanMs;
@@ -49,7 +46,7 @@ function findFirstMinuteBreach(
   const isOfWindow = (each: SampledRequest): boolean =>
     each.limit === perMinute && reset !== null && Math.abs((each.reset ?? 0) - reset) <= roundingSeconds;
   const inWindow = early.filter((each) => isAgentCall(each) && isAdmitted(each) && isOfWindow(each));
-  const admitted = inWindow.slice(countOfPreviousMinute(inWindow, perMinute, time));
+  const admitted = inWindow.slice(countOfPreviousMinute(inWindow, use, time));
   const over = (addition: string, more: readonly SampledRequest[]): LimitBreach => ({
     kind: "breach",
     breach: "too many admitted",
@@ -68,7 +65,7 @@ function findFirstMinuteBreach(
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
   // Refused requests, and requests that the harness sent before the load, may also have counted toward the limit.
-  const maxCounted = Math.max(admitted.length, others.length + maxRequestsBeforeLoad);
+  const maxCounted = Math.max(admitted.length, others.length + sentBefore);
   const isExplained = [burst, perMinute + burst].some((limit) => admitted.length <= limit && limit <= maxCounted);
   if (isExplained) return null;
   return over(", and then refused as used up", [refusal]);
@@ -78,11 +75,33 @@ function findFirstMinuteBreach(
  * Returns how many of the admitted requests may count toward the previous minute. If the minute changes between the
  * server's decision and its response, the headers show the new minute.
  */
-function countOfPreviousMinute(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
+function countOfPreviousMinute(admitted: readonly SampledRequest[], use: SentRequests, time: TargetTime): number {
   const firstHeadMs = admitted.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
-  const doubtful = admitted.filter((each) => each.sentMs < firstHeadMs && mayPrecede(each, time));
-  const reportedUsed = doubtful.reduce((max, { remaining }) => Math.max(max, perMinute - (remaining ?? perMinute)), 0);
-  return Math.max(0, doubtful.length - reportedUsed);
+  const isDoubtful = (each: SampledRequest): boolean => each.sentMs < firstHeadMs && mayPrecede(each, time);
+  const doubtful = admitted.filter(isDoubtful);
+  const certain = admitted.filter((each) => !isDoubtful(each));
+  const inWindow = new Set(admitted);
+  const others = use.samples.filter((each) => !inWindow.has(each));
+  return Math.max(0, doubtful.length - unexplainedUse(certain, others, use));
+}
+
+/**
+ * Returns how many used requests of the minute neither `certain` nor `others` explain, by the `Remaining` of `certain`.
+ * Returns 0 if two of them report the same `Remaining`: then it does not show the order in which the server counted.
+ */
+function unexplainedUse(
+  certain: readonly SampledRequest[],
+  others: readonly SampledRequest[],
+  { limits: { perMinute }, sentBefore }: SentRequests,
+): number {
+  const usedBy = ({ remaining }: SampledRequest): number => perMinute - (remaining ?? perMinute);
+  const counted = certain.filter(({ remaining }) => remaining !== 0).toSorted((a, b) => usedBy(a) - usedBy(b));
+  if (new Set(counted.map(usedBy)).size < counted.length) return 0;
+  const othersSentMs = sortedValues(others, ({ sentMs }) => sentMs);
+  return counted.reduce((max, each, index) => {
+    const explained = index + 1 + sentBefore + countUpTo(othersSentMs, each.headMs);
+    return Math.max(max, usedBy(each) - explained);
+  }, 0);
 }
 
 function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: TargetTime): boolean {
@@ -104,6 +123,8 @@ export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
+  /** Requests that the harness sent with the key just before the load, e.g. to register a webhook. */
+  readonly sentBefore: number;
   /** Judges whether any legal rate limiter explains the key's history. Only the first call computes the judgement. */
   judgement(): HistoryJudgement;
   /** Returns the limiter shapes, e.g. `fixed`, that can explain the history; `null` if none can. */
@@ -161,20 +182,19 @@ function keyFactsOf(
 ): KeyFacts {
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(key, samples, evidence);
+  const use = { samples, history, limits: evidence.limits, sentBefore: sentBeforeLoad(key, evidence) };
   const computeJudgement = (): HistoryJudgement => {
     // After a refusal, also tries limiters that count refused requests: LIM-16 observes whether the server does.
     const hasRefusals = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, hasRefusals);
-    return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
+    return found.kind === "breach" ? found : (findFirstMinuteBreach(use, time) ?? found);
   };
   let judged: HistoryJudgement | null = null;
   const judgement = (): HistoryJudgement => (judged ??= computeJudgement());
   return {
+    ...use,
     key,
-    samples,
-    limits: evidence.limits,
     isFresh: history.priorUse === "nothing",
-    history,
     options,
     judgement,
     shapes: () => {
@@ -183,6 +203,13 @@ function keyFactsOf(
     },
   };
 }
+
+/**
+ * All requests before the load use the main key. Older evidence lacks `sentBefore`: its `ledger` shows one request to
+ * read usage, and its `deliveries` one to register a webhook.
+ */
+const sentBeforeLoad = (key: KeyRole, { sentBefore, ledger, deliveries }: LoadEvidence): number =>
+  key === "main" ? (sentBefore ?? Number(ledger !== null) + Number(deliveries !== null)) : 0;
 
 /** Real ms that a server gets to free a concurrency slot, even if its clock runs fast: a busy machine may need them. */
 const minReleaseMs = 50;

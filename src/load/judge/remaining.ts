@@ -29,15 +29,6 @@ function pairsOf(use: KeyFacts): ResponsePair[] {
   });
 }
 
-/**
- * Returns how many requests the harness sent just before the load, all with the main key. Older evidence lacks
- * `sentBefore`: its `ledger` shows one request to read usage, and its `deliveries` one to register a webhook.
- */
-const sentBeforehand = (
-  { key }: KeyFacts,
-  { evidence: { sentBefore, ledger, deliveries } }: Pick<LoadFacts, "evidence">,
-): number => (key === "main" ? (sentBefore ?? Number(ledger !== null) + Number(deliveries !== null)) : 0);
-
 /** Finds a response whose `Remaining` is too low for the number of requests sent with the key. */
 export function findTooLowRemaining(
   use: KeyFacts,
@@ -46,7 +37,6 @@ export function findTooLowRemaining(
   const { limits } = facts;
   // Earlier requests, or a token bucket of unknown size, can explain any `Remaining`.
   if (!use.isFresh || limits.burst === null) return null;
-  const beforehand = sentBeforehand(use, facts);
   const starts = sortedValues(use.samples.filter(isCountable), ({ sentMs }) => sentMs);
   for (const sample of use.samples) {
     const { limit, remaining } = sample;
@@ -57,7 +47,7 @@ export function findTooLowRemaining(
       (limit !== limits.perMinute && limit !== limits.perHour)
     )
       continue;
-    const max = beforehand + countUpTo(starts, sample.headMs);
+    const max = use.sentBefore + countUpTo(starts, sample.headMs);
     if (remaining < Math.min(limit, limits.burst) - max)
       return {
         sample,

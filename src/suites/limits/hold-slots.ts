@@ -15,7 +15,10 @@ import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Maximum number of slots that failing requests try to use up. More slots would take too many requests. */
+/**
+ * Maximum number of slots that failing requests try to use up. More slots would take too many requests. On a key with
+ * more slots than tries, the checks can find a breach, but do not pass.
+ */
 const maxTestedSlots = 40;
 /** Number of failing requests to send, e.g. 4 for 3 slots. If no failure freed its slot, the fourth would get 429. */
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;

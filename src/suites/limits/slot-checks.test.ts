@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
 import type { SlotsHeld, FailuresBeyondSlots } from "./slot-probes.ts";
-import type { StreamsHeld } from "./stream-slot-probes.ts";
+import type { FailedStreamsBeyondSlots, StreamsHeld } from "./stream-slot-probes.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { timedOutInvokesCheck, type TimedOutInvokes } from "./timeouts.ts";
 import { event, exchange, streamed } from "../testing/evidence.ts";
@@ -95,8 +95,53 @@ describe("slots of requests that end badly", () => {
     ["LIM-17/failure", "kept", spent({ after: refused() }), "breach"],
     ["LIM-17/failure", "kept by refused input already", spent({ between: refused() }), "unproven"],
     ["LIM-17/failure", "none failed", spent({ failed: [ok()] }), "unproven"],
+    ["LIM-17/refused input", "fewer than the slots", spent({ concurrent: 50 }), "unproven"],
+    ["LIM-17/refused input", "fewer than the slots, and kept", spent({ concurrent: 50, between: refused() }), "breach"],
+    ["LIM-17/failure", "fewer than the slots", spent({ concurrent: 50 }), "unproven"],
+    ["LIM-17/failure", "fewer than the slots, and kept", spent({ concurrent: 50, after: refused() }), "breach"],
+    [
+      "LIM-17/failure",
+      "only some failed",
+      spent({ concurrent: 3, failed: [failed(), ok(), failed(), ok()] }),
+      "unproven",
+    ],
+    [
+      "LIM-17/failure",
+      "refused for the rate early",
+      spent({ concurrent: 3, failed: [failed(), refused(0)] }),
+      "unproven",
+    ],
+    [
+      "LIM-17/failure",
+      "a slot was free late",
+      spent({ concurrent: 3, failed: [failed(), failed(), refused()] }),
+      "holds",
+    ],
   ])("%s, %s", (id, _, evidence, kind) => {
     expect(judged(slots, id, evidence)).toBe(kind);
+  });
+});
+
+describe("slots of streams that fail", () => {
+  const failedStream = (): Exchange => streamed([event("start", {}), event("error", {})]);
+  const failedStreams = (more: Partial<FailedStreamsBeyondSlots> = {}): FailedStreamsBeyondSlots => ({
+    concurrent: 2,
+    before: ok(),
+    failed: [failedStream(), failedStream(), failedStream()],
+    after: ok(),
+    ...more,
+  });
+  const { concurrent: _, ...older } = failedStreams();
+
+  it.each<[name: string, evidence: FailedStreamsBeyondSlots, kind: string]>([
+    ["given back", failedStreams(), "holds"],
+    ["given back, in older evidence", older, "holds"],
+    ["kept", failedStreams({ after: refused() }), "breach"],
+    ["none failed", failedStreams({ failed: [open()] }), "unproven"],
+    ["fewer than the slots", failedStreams({ concurrent: 50 }), "unproven"],
+    ["fewer than the slots, and kept", failedStreams({ concurrent: 50, after: refused() }), "breach"],
+  ])("LIM-17/streams that fail: %s", (_name, evidence, kind) => {
+    expect(judged(slots, "LIM-17/streams that fail", evidence)).toBe(kind);
   });
 });
 

@@ -130,33 +130,35 @@ export const slotChecks: readonly Check[] = [
   check(
     "LIM-17",
     failuresBeyondSlots,
-    ({ before, refusedInput, between }) => {
+    ({ concurrent, before, refusedInput, between }) => {
       if (!isSuccess(before)) return unproven(`the request before got ${outcomeOf(before)}`);
-      if (!refusedInput.some((each) => statusOf(each) === 400))
-        return unproven("no request without `query` answered 400");
-      return judgeReleased(between, `after ${refusedInput.length} requests that answered 400`);
+      const ended = refusedInput.filter((each) => statusOf(each) === 400).length;
+      if (ended === 0) return unproven("no request without `query` answered 400");
+      const tried = { concurrent, sent: refusedInput, ended };
+      return judgeReleasedByAll(between, tried, "requests that answered 400");
     },
     { as: "refused input" },
   ),
   check(
     "LIM-17",
     failuresBeyondSlots,
-    ({ between, failed, after }) => {
+    ({ concurrent, between, failed, after }) => {
       if (!isSuccess(between)) return unproven(`the request before got ${outcomeOf(between)}`);
-      if (!failed.some((each) => (statusOf(each) ?? 0) >= 500)) return unproven("no request failed");
-      return judgeReleased(after, `after ${failed.length} requests that failed`);
+      const ended = failed.filter((each) => (statusOf(each) ?? 0) >= 500).length;
+      if (ended === 0) return unproven("no request failed");
+      return judgeReleasedByAll(after, { concurrent, sent: failed, ended }, "requests that failed");
     },
     { as: "failure" },
   ),
   check(
     "LIM-17",
     failedStreamsBeyondSlots,
-    ({ before, failed, after }) => {
+    ({ concurrent = 0, before, failed, after }) => {
       if (!isSuccess(before)) return unproven(`the request before got ${outcomeOf(before)}`);
       const ended = failed.filter((each) => isSuccess(each) && endsIn(each, "error")).length;
       return ended === 0
         ? unproven("no stream ended in an error")
-        : judgeReleased(after, `after ${ended} streams that ended in an error`);
+        : judgeReleasedByAll(after, { concurrent, sent: failed, ended }, "streams that ended in an error");
     },
     { as: "streams that fail" },
   ),
@@ -228,6 +230,23 @@ export const slotChecks: readonly Check[] = [
 
 const endsIn = ({ answer }: Exchange, name: string): boolean =>
   answer.kind === "answered" && answer.events.at(-1)?.name === name;
+
+interface EndedRequests {
+  readonly concurrent: number;
+  readonly sent: readonly Exchange[];
+  /** Number of requests in `sent` that ended in the way that the check is about. */
+  readonly ended: number;
+}
+
+/**
+ * Like {@link judgeReleased}. If an admitted request could also mean that some slots were never in use, the result is
+ * `unproven`: too few requests ended, and no 429 showed that all slots were in use.
+ */
+function judgeReleasedByAll(after: Exchange, { concurrent, sent, ended }: EndedRequests, what: string): Finding<never> {
+  if (isSuccess(after) && ended < concurrent && !sent.some(isRefusedForSlots))
+    return unproven(`${ended} ${what} cannot use up ${concurrent} slots`);
+  return judgeReleased(after, `after ${ended} ${what}`);
+}
 
 /** Judges LIM-17: once earlier requests have ended, the target admits a new request. */
 export function judgeReleased(after: Exchange, when: string): Finding<never> {

@@ -24,6 +24,14 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
+export interface FailedStreamsBeyondSlots {
+  /** Absent in the evidence of older runs. */
+  readonly concurrent?: number;
+  readonly before: Exchange;
+  readonly failed: readonly Exchange[];
+  readonly after: Exchange;
+}
+
 /**
  * Opens one failing stream more than the key has concurrency slots, but at most 41 streams. If the server never frees
  * slots, the last stream gets a 429.
@@ -35,7 +43,7 @@ export const failedStreamsBeyondSlots = tierProbe(
     stage: "concurrency",
     ...requestsAndWait((tries) => tries + 2),
   },
-  async ({ client, given, tested: { key, limits }, time, recorder }) => {
+  async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     requireEndpoint("stream", { client, recorder });
     const own = client.as(key);
     const agent = given["agents.answering"];
@@ -45,7 +53,8 @@ export const failedStreamsBeyondSlots = tierProbe(
     const failed = await repeatUntilRefused(before, tries, () =>
       own.stream(given["agents.failingInStream"], helloBody, unpaced),
     );
-    return { before, failed, after: await invokeAndRetryAfterMinute(own, agent, time) };
+    const after = await invokeAndRetryAfterMinute(own, agent, time);
+    return { concurrent: limits.concurrent, before, failed, after };
   },
 );
 

@@ -9,7 +9,7 @@ import type { ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { eventsOfType } from "../deliveries/events.ts";
-import { fillAgentId, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
+import { fillAgentId, maxRealPolls, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { agentIdOf, awaitUnexpected } from "../webhooks/create-webhook.ts";
 import { helloBody, unpaced } from "./exhaust.ts";
@@ -35,22 +35,27 @@ export interface BatchBeyondQuota {
 }
 
 /**
- * Requests that `submitBatchBeyond` sends if one poll is enough: two `GET /usage`, one batch, one
- * `GET /operations/{id}` and one invoke. Without a test clock, a slow batch takes up to three polls more.
+ * Maximum number of requests that `submitBatchBeyond` sends without a test clock: two `GET /usage`, one batch, one
+ * invoke, and all polls of a slow batch.
  */
-const requestsAroundBatch = 5;
+const maxAroundBatch = 4 + maxRealPolls;
 
 const starts = {
   batch: (query: string): object => ({ batch: [{ query }] }),
   operation: (query: string): object => ({ query }),
 } as const;
 
+type BatchContext = Pick<
+  ProbeContext<"keys.nearQuota" | "agents.answering">,
+  "client" | "given" | "target" | "time" | "receiver"
+>;
+
 /**
  * Starts a batch or an operation after an invoke was refused for used-up tokens, and polls it. Returns `null` if the
  * target has no path for `start`, and `undefined` if no invoke was refused or too few requests are left.
  */
 export async function submitBatchBeyond(
-  context: ProbeContext<"keys.nearQuota" | "agents.answering">,
+  context: BatchContext,
   refusal: Exchange | null,
   start: keyof typeof starts = "batch",
 ): Promise<BatchBeyondQuota | null | undefined> {
@@ -59,7 +64,7 @@ export async function submitBatchBeyond(
   if (path === null) return null;
   if (refusal === null || !mayRefuseForTokens(refusal)) return undefined;
   if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
-  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsAroundBatch) return undefined;
+  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < maxAroundBatch) return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
   // Without a test clock, avoids the agent with the role `webhooked`. Its new deliveries could mix with late retries of
@@ -83,7 +88,7 @@ function withoutPacing(client: Client): Client {
   };
 }
 
-async function completedOf(query: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
+async function completedOf(query: string, { receiver, target, time }: BatchContext): Promise<Delivery[]> {
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();
   await awaitUnexpected(time);

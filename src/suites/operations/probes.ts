@@ -36,6 +36,9 @@ const queries = [defaultQuery, "Good evening. Please answer in a few words."] as
 /** Wait before each poll of an operation, from the first to the last: `advanced` with a test clock, `real` without. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
+/** Maximum number of polls that `pollToEnd` sends without a test clock. */
+export const maxRealPolls = pollWaitsMs.real.length;
+
 export const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
 export const batchSubmitted = probe(

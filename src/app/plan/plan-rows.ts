@@ -122,18 +122,15 @@ export interface KeyRow {
   readonly waitSeconds: number;
 }
 
-export function keyRows(
-  rows: readonly PlanRow[],
-  discovery: { readonly key: string; readonly requests: number },
-  target: Target,
-): KeyRow[] {
+/** Returns a row for each key. `discovery` has the numbers of requests before the first probe, by the key's name. */
+export function keyRows(rows: readonly PlanRow[], discovery: ReadonlyMap<string, number>, target: Target): KeyRow[] {
   const byKey = Map.groupBy(rows, ({ keys: [first] }) => first);
-  return [...new Set([discovery.key, ...byKey.keys()])].flatMap((name): KeyRow[] => {
+  return [...new Set([...discovery.keys(), ...byKey.keys()])].flatMap((name): KeyRow[] => {
     const key = target.keys[name];
     if (key === undefined) return [];
     const used = byKey.get(name) ?? [];
     const limits = limitsOf(key, target);
-    const discoveryRequests = name === discovery.key ? discovery.requests : 0;
+    const discoveryRequests = discovery.get(name) ?? 0;
     const { requests, waitSeconds } = totalCost(used);
     const paced = discoveryRequests + totalCost(used.filter(({ tier }) => tier === null)).requests;
     const pacingSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free);

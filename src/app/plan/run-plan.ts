@@ -156,7 +156,7 @@ export async function planRun(options: RunScope & { readonly target: Target }): 
   const most = maxRequestsFor(bounds.maxRequests, target);
   const planned = planProbes(suites, target, options);
   const checks = checksByProbe(suites);
-  const look = plannedDiscovery(named, main, readOnly);
+  const { look, requestsByKey } = plannedDiscovery(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, discoveryRequests: look.requests, maxWaitMs: bounds.maxWaitMs };
   const run = target.clock === null ? await simulateRun(tried, parts) : simulatedRunWithTestClock;
@@ -170,7 +170,7 @@ export async function planRun(options: RunScope & { readonly target: Target }): 
   const probes = inStageOrder(planned)
     .filter((each) => !isSkipped(each))
     .map((each) => planRowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
-  const keys = keyRows(probes, look, target);
+  const keys = keyRows(probes, requestsByKey, target);
   return {
     target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
     roles: describeRoles(target),
@@ -186,7 +186,7 @@ export async function planRun(options: RunScope & { readonly target: Target }): 
       short: run.unaffordable,
       maxRequests: most,
       maxExecutions: bounds.maxExecutions,
-      discoveryRequests: look.requests,
+      discoveryRequests: sumOf([...requestsByKey.values()]),
       messages,
     }),
     unknown: openQuestions(named, probes),
@@ -235,9 +235,23 @@ const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
 
 const maxDiscoveryInvokes = 2;
 
-function plannedDiscovery(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
-  const { agents, agentSource } = named;
+interface PlannedDiscovery {
+  readonly look: RunPlan["look"];
+  /** Numbers of requests by key name, without health requests. Each key of unknown tier reads usage once. */
+  readonly requestsByKey: ReadonlyMap<string, number>;
+}
+
+function plannedDiscovery(named: Target, main: TargetKey, isReadOnly: boolean): PlannedDiscovery {
   const others = keysOfUnknownTier(named, main).map(({ name }) => name);
+  const look = plannedRequests(named, main, { isReadOnly, others });
+  return { look, requestsByKey: new Map([[look.key, look.requests], ...others.map((name) => [name, 1] as const)]) };
+}
+
+function plannedRequests(
+  { agents, agentSource }: Target,
+  main: TargetKey,
+  { isReadOnly, others }: { readonly isReadOnly: boolean; readonly others: readonly string[] },
+): RunPlan["look"] {
   const tierReads = others.length === 0 ? [] : [`GET /usage for the tier of ${others.join(" and ")}`];
   const reads = ["GET /agents?page=1&limit=2", "GET /usage", ...tierReads];
   if (agents.answering !== undefined)

@@ -116,8 +116,11 @@ export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
-  error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
+/** Whether an error says that a bound of the run is used up: requests, agent executions or waiting time. */
+export const isBudgetExhausted = (
+  error: unknown,
+): error is RequestBudgetExhausted | ExecutionBudgetExhausted | WaitRefused =>
+  [RequestBudgetExhausted, ExecutionBudgetExhausted, WaitRefused].some((each) => error instanceof each);
 
 export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";

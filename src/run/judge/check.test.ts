@@ -83,6 +83,7 @@ describe("a check of many cases", () => {
 
   it.each([
     ["the request budget was too small", "list", { why: "requests used up", most: 5 }, "unproven"],
+    ["too few executions were allowed", "list", { why: "executions used up", most: 0 }, "unproven"],
     ["the run was read-only", "list", { why: "read only" }, "holds"],
     [
       "the request budget was too small, although another probe covered the cell",

@@ -117,7 +117,10 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into `unproven` if the run reached `maxRequests` before the coverage probe had requested every cell. */
+/**
+ * Turns a pass into `unproven` if the run reached `maxRequests` or `maxExecutions` before the coverage probe had
+ * requested every cell.
+ */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -128,7 +131,7 @@ function requireCoverage(check: Check, finding: Finding | Observation, results: 
   const overBudget = uncovered.find(
     ({ reason, of, kind }) =>
       typeof reason !== "string" &&
-      reason.why === "requests used up" &&
+      (reason.why === "requests used up" || reason.why === "executions used up") &&
       unseen.some((cell) => of === undefined || (cell.of === of && cell.kind === kind)),
   );
   return overBudget === undefined

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startReferenceProcess } from "../../reference/embedded/process/server-process.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 
 const served = await startReferenceProcess();
@@ -43,6 +44,23 @@ describe("the look before load", () => {
     onTestFinished(() => connect.mockRestore());
     await expect(discoverForLoad(target, new AbortController().signal, new Set())).rejects.toMatchObject({
       reason: { kind: "harness limit", limit: { code: "EMFILE" } },
+    });
+  });
+
+  it("says that the key's limit is used up", async () => {
+    const { baseUrl, close } = await startAnsweringServer((_, response) => {
+      response.setHeader("X-RateLimit-Limit", "100");
+      response.setHeader("X-RateLimit-Remaining", "0");
+      response.setHeader("X-RateLimit-Reset-After", "3000");
+      response.end('{"data":[{"agent_id":"echo"}],"pagination":{"page":1,"limit":2,"total":1,"pages":1}}');
+    });
+    onTestFinished(close);
+    const target = aTarget(baseUrl, { keys: { spent: aKey({ name: "spent", tier: "free" }) } });
+    await expect(discoverForLoad(target, new AbortController().signal, new Set())).rejects.toMatchObject({
+      reason: {
+        kind: "nothing to load",
+        sentence: expect.stringMatching(/^The key `spent` has too few requests left/),
+      },
     });
   });
 });

@@ -46,6 +46,11 @@ export interface ExhaustOptions {
   readonly alreadySent?: number;
   /** After this many admissions, a 429 that reports a used-up limit ends the burst unretried. Default: `expected`. */
   readonly trustedFrom?: number;
+  /**
+   * Number of admissions beyond `expected` that a burst allowance explains. GET requests use them up, but for some
+   * invokes at both ends. Default: 0.
+   */
+  readonly burst?: number;
   readonly isReadAt?: (index: number) => boolean;
   readonly onRefused?: (refusal: Sample) => void;
 }
@@ -53,7 +58,7 @@ export interface ExhaustOptions {
 const shortListPath = "/agents?page=1&limit=2";
 export const countedReadPath = (read: CountedRead | null): string => (read === "list" ? shortListPath : "/usage");
 const maxFailures = 4;
-/** Minimum number of invokes at the end of a burst. They prove that the limit holds for invokes, too. */
+/** Minimum number of invokes on each side of a limit. They prove that the limit holds for invokes, too. */
 const minInvoked = 3;
 
 /**
@@ -62,10 +67,12 @@ const minInvoked = 3;
  */
 export async function sendUntilRefused(
   sender: KeySender,
-  { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
+  { max, expected, alreadySent = 0, burst = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
 ): Promise<BurstResult> {
   const { client, limits, countedRead } = sender;
-  const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
+  const left = expected - alreadySent;
+  const isInBurst = (index: number): boolean => index >= left + minInvoked && index < left + burst - minInvoked;
+  const isRead = isReadAt ?? ((index: number) => index < left - minInvoked || isInBurst(index));
   const path = countedReadPath(countedRead);
   // Uses only half of the concurrency slots, because a server may free a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));

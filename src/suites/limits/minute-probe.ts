@@ -134,7 +134,7 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
     first.admitted <= limits.perMinute + (limits.burst ?? limits.perMinute);
   if (isShort && !(hasClock && smallerTiers.some("isShort"))) await exhaustAfterIdle(sender, hasClock, first.admitted);
   else if (!isShort && isSmall && !isProven && retried !== null && statusOf(retried.exchange) === 200)
-    await exhaustNextWindows(sender);
+    await exhaustNextWindows(sender, grantedBurst(sender, smallerTiers));
   else if (!isShort && isAtOtherPhase) await sendUntilRefused(sender, wholeMinuteOptions(limits));
   else if (!isShort && !isSmall && first.end === "refused" && admitsBurst && !isExplained)
     await exhaustAtOtherPhases(sender, { ...first, beganMs, lastedMs });
@@ -152,7 +152,8 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
   const hasClock = context.target.clock !== null;
   // If a tier with a smaller limit admitted too many, the fault is known: a few requests beyond this limit suffice.
   const isProven = hasClock && smallerTiers.some("isOver");
-  const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
+  const burst = grantedBurst(sender, smallerTiers);
+  const options = { ...wholeMinuteOptions(limits, burst), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
   const unrefused = hasClock && isUsedUpTwice(sender, perMinute) ? await burstTwice(sender, options) : null;
   const before = hasClock && unrefused === null ? await waitForWindowTail(sender) : 0;
@@ -164,6 +165,7 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
     (await exhaustAllowance(sender, {
       max: max - before,
       expected: expected - before,
+      burst,
       alreadySent,
       ...(alreadySent > 0 && { trustedFrom: expected - before - alreadySent }),
     }));
@@ -195,10 +197,15 @@ async function latestRefusal(
 /** Maximum number of invokes that try to provoke a new refusal. A rolling window can admit some invokes. */
 const maxInvokesToRefusal = 3;
 
-const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
+const wholeMinuteOptions = (limits: TierLimits, burst = 0): ExhaustOptions => ({
   max: requestsBeyondMinute(limits),
   expected: limits.perMinute,
+  burst,
 });
+
+/** Returns the tier's burst allowance if a smaller tier was legally granted its own. Otherwise 0. */
+const grantedBurst = ({ limits, time }: KeySender, smallerTiers: SmallerTiers): number =>
+  time.canAdvance && smallerTiers.some("admitsBurst") && !smallerTiers.some("isOver") ? (limits.burst ?? 0) : 0;
 
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
@@ -207,8 +214,12 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
 }
 
 /** Uses up several rate-limit windows in a row. Two values of `Reset` show how long a window is. */
-async function exhaustNextWindows(sender: KeySender): Promise<void> {
-  const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
+async function exhaustNextWindows(sender: KeySender, burst: number): Promise<void> {
+  const options = {
+    ...wholeMinuteOptions(sender.limits, burst),
+    expected: sender.limits.perMinute - 1,
+    trustedFrom: 0,
+  };
   for (let windows = 0; windows < maxWindows; windows++) {
     const { end } = await exhaustAllowance(sender, options);
     if (end !== "refused") return;

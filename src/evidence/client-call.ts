@@ -16,7 +16,10 @@ export interface ClientCall {
    * none.
    */
   readonly trouble: string | null;
-  /** Time at which the client disconnected before the end of the response; `null` if it did not. */
+  /**
+   * Time at which the connection closed before the end of the response; `null` if it did not. The client closed it, or
+   * the harness did after the client's command had ended.
+   */
   readonly leftMs: number | null;
   readonly receivedUnixMs: number;
 }

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { listenOnLoopback } from "../base/network/network.ts";
 import type { ClientCall } from "../evidence/client-call.ts";
@@ -28,6 +29,7 @@ let served: string[] = [];
 beforeAll(async () => {
   upstream = createServer((request, response) => {
     served.push(`${request.method} ${request.url}`);
+    if (request.url?.endsWith("/never") === true) return;
     if (request.url?.endsWith("/stream") === true) {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       response.end(events.map(([name, data]) => `event: ${name}\ndata: ${data}\n\n`).join(""));
@@ -157,5 +159,39 @@ describe("a gateway", () => {
     await reader?.cancel();
     const [call] = await gateway.finish();
     expect(call?.leftMs).not.toBeNull();
+  });
+
+  /** Sends a request to a path that the server never answers. Resolves when the server has the request. */
+  async function sendUnanswered(): Promise<{ readonly failure: Promise<unknown> }> {
+    const arrived = once(upstream, "request");
+    const failure = fetch(`${gateway.baseUrl}/never`).catch((error: unknown) => error);
+    await arrived;
+    return { failure };
+  }
+
+  it("ends a run with an open request in bounded time, and records the request as unfinished", async () => {
+    gateway.begin(() => null);
+    const { failure } = await sendUnanswered();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const finished = gateway.finish();
+    // Each closed connection is followed by a new request, as from a process that outlives the client's command.
+    const late = failure.then(() => fetch(`${gateway.baseUrl}/never`).catch((error: unknown) => error));
+    vi.advanceTimersByTime(2000);
+    vi.useRealTimers();
+    const calls = await finished;
+    expect(calls).toMatchObject([
+      { exchange: { answer: { kind: "unanswered" } }, leftMs: expect.any(Number) as number },
+    ]);
+    expect(await late).toBeInstanceOf(Error);
+  });
+
+  it("counts a request that arrives between two runs for neither", async () => {
+    gateway.begin(() => null);
+    expect(await gateway.finish()).toEqual([]);
+    served = [];
+    await expect(fetch(`${gateway.baseUrl}/usage`)).rejects.toThrow("fetch failed");
+    gateway.begin(() => null);
+    expect(await gateway.finish()).toEqual([]);
+    expect(served).toEqual([]);
   });
 });

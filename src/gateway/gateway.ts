@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 
 import { listenOnLoopback } from "../base/network/network.ts";
@@ -32,7 +32,10 @@ export interface Gateway {
   readonly baseUrl: string;
   /** Begins a run of the client: forgets the calls of the last run. `choose` selects the responses to change. */
   readonly begin: (choose: ChooseTrouble) => void;
-  /** Waits for open requests; closes all connections after 2 s. Resolves to the calls since `begin`, by arrival. */
+  /**
+   * Ends the run: waits for open requests, for at most 2 s, and then closes their connections. Resolves to all calls
+   * since `begin`, by arrival. Until the next `begin`, closes the connection of each request.
+   */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }
@@ -47,16 +50,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let calls: ClientCall[] = [];
   let choose: ChooseTrouble = () => null;
   let count = 0;
+  let isRunning = false;
   const open = new Set<Promise<void>>();
   const listener = (incoming: IncomingMessage, raw: ServerResponse): void => {
+    if (!isRunning) return void incoming.socket.destroy();
     count += 1;
     const handling = handle(`x${count}`, incoming, raw);
     open.add(handling);
     void handling.finally(() => open.delete(handling));
   };
-  const serverOptions = { requireHostHeader: false, keepAliveTimeout: 72_000, requestTimeout: 0 };
-  const server =
-    tls === null ? createServer(serverOptions, listener) : createSecureServer({ ...serverOptions, ...tls }, listener);
+  const server = createListener(tls, listener);
   const port = await listenOnLoopback(server);
   const origin = `${tls === null ? "http" : "https"}://${host}:${port}`;
 
@@ -66,12 +69,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const received = await readRequest(incoming, origin);
     const isOwnKey = incoming.headers.authorization?.replace(/^bearer /i, "") === options.key.text;
     const trouble = received.isComplete ? choose(received.request, isOwnKey) : null;
-    if (received.isComplete)
-      await respond(received.relayed, response, trouble, relay).catch(() => {
-        // If the client has disconnected, it needs no error response. Otherwise, forwarding failed, for example because
-        // of an invalid path.
-        if (!response.closed.aborted) sendRefusal(response, unreadablePath);
-      });
+    if (received.isComplete) await respondOrRefuse(received.relayed, response, trouble, relay);
     if (!response.closed.aborted) await once(response.closed, "abort");
     const { answer, leftMs } = response.recorded();
     const exchange = { id, key: isOwnKey ? options.key.name : null, request: received.request, sentMs, clockMs: 0 };
@@ -84,9 +82,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   const finish = async (): Promise<readonly ClientCall[]> => {
-    const timer = setTimeout(() => server.closeAllConnections(), maxFinishMs);
+    const timer = setTimeout(() => {
+      isRunning = false;
+      server.closeAllConnections();
+    }, maxFinishMs);
     while (open.size > 0) await Promise.all(open);
     clearTimeout(timer);
+    isRunning = false;
     return calls.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   };
   return {
@@ -94,6 +96,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     begin: (chooser) => {
       calls = [];
       choose = chooser;
+      isRunning = true;
     },
     finish,
     close: async () => {
@@ -102,6 +105,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       await relay.close();
     },
   };
+}
+
+function createListener(tls: GatewayOptions["tls"], listener: RequestListener): Server {
+  const options = { requireHostHeader: false, keepAliveTimeout: 72_000, requestTimeout: 0 };
+  return tls === null ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
 }
 
 interface ReceivedRequest {
@@ -130,6 +138,14 @@ async function readRequest(incoming: IncomingMessage, origin: string): Promise<R
   } catch {
     return received(false);
   }
+}
+
+/** Responds to a request, or refuses it if forwarding fails, for example because of an invalid path. */
+async function respondOrRefuse(...args: Parameters<typeof respond>): Promise<void> {
+  const [, response] = args;
+  await respond(...args).catch(() => {
+    if (!response.closed.aborted) sendRefusal(response, unreadablePath);
+  });
 }
 
 async function respond(

@@ -32,3 +32,21 @@ const problemOf = (text: string, fact: string, { what, example }: UrlName): Usag
 
 /** Removes credentials, query and fragment from a URL, because they may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");
+
+/** Whether a URL lies at or below a base URL. Spellings that RFC 3986 (6.2.2 and 6.2.3) calls equivalent count as equal. */
+export function isBelowBaseUrl(url: string, baseUrl: string): boolean {
+  const [address, base] = [comparableAddress(url), comparableAddress(baseUrl)];
+  return address !== null && base !== null && `${address}/`.startsWith(`${base.replace(/\/+$/, "")}/`);
+}
+
+/** Returns origin and path of a URL, without needless escapes; `null` for a text that is no URL. */
+function comparableAddress(text: string): string | null {
+  const url = URL.parse(text);
+  return url === null ? null : url.origin + url.pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape);
+}
+
+/** Decodes an escaped letter, digit, `-`, `.`, `_` or `~`, and writes other escapes in upper case. */
+function normalizeEscape(escape: string): string {
+  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  return /^[\w.~-]$/.test(character) ? character : escape.toUpperCase();
+}

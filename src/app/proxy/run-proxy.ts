@@ -3,6 +3,7 @@ import type { Worker } from "node:worker_threads";
 import type { Network } from "../../base/network/network.ts";
 import { startWorker } from "../../base/spawn-module.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
+import { isBelowBaseUrl } from "../../target/base-url.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
 import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";
 import type { ProxyReports } from "./traffic-judge.ts";
@@ -45,7 +46,7 @@ export async function startProxy(options: ProxyOptions) {
       now,
       onExchange: (exchange) => {
         count += 1;
-        if (isBelow(exchange.url, baseUrl)) judge.add(exchange);
+        if (isBelowBaseUrl(exchange.url, baseUrl)) judge.add(exchange);
       },
     });
     return {
@@ -62,9 +63,6 @@ export async function startProxy(options: ProxyOptions) {
     throw error;
   }
 }
-
-const isBelow = (url: string, baseUrl: string): boolean =>
-  url.startsWith(baseUrl) && ["/", "?", ""].includes(url.charAt(baseUrl.length));
 
 function startJudgeThread({ onBreach, ...options }: JudgeWorkerData & Pick<ProxyOptions, "onBreach">) {
   const worker = startJudgeWorker(options);

@@ -7,6 +7,7 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RequirementSet } from "../../spec/clause.ts";
 import { recordedSuites, type RecordingContents } from "../../suites/recorded/recorded-suites.ts";
+import { isBelowBaseUrl } from "../../target/base-url.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-report.ts";
@@ -15,7 +16,6 @@ import type { RunResult } from "../../run/run-result.ts";
 import { unrecordedBody } from "./har-body.ts";
 import {
   chooseBaseUrl,
-  isBelow,
   type MissingPart,
   missingPartTexts,
   type LeftOutReason,
@@ -53,7 +53,7 @@ export interface RecordingDescription extends Pick<ReportedRecording, "file" | "
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
-  const own = recording.exchanges.filter(({ exchange: { request } }) => isBelow(request.url, baseUrl));
+  const own = recording.exchanges.filter(({ exchange: { request } }) => isBelowBaseUrl(request.url, baseUrl));
   if (own.length === 0)
     throw new UsageError(line`${file} has no exchange with ${baseUrl}. Give another base URL, or none.`);
   const { exchanges, keys, areKnown } = nameKeys(own);

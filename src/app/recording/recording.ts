@@ -83,10 +83,6 @@ function scoreOf({ exchange: { request, answer } }: RecordedExchange): { baseUrl
   const hasRateHeaders = answer.headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"));
   const isSpecific = call.endpoint === "invoke" || call.endpoint === "stream" || call.endpoint === "health";
   const score = 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0);
-  return { baseUrl: new URL(baseUrl).href.replace(/\/$/, ""), score };
+  const { origin, pathname } = new URL(baseUrl);
+  return { baseUrl: origin + pathname, score };
 }
-
-export const isBelow = (url: string, baseUrl: string): boolean => {
-  const { href } = new URL(url);
-  return href.startsWith(`${baseUrl}/`) || href === baseUrl || href.startsWith(`${baseUrl}?`);
-};

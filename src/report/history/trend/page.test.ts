@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { newestRequirements } from "../../../spec/clause.ts";
-import type { Night } from "../night.ts";
+import type { Night, ReportedLatencyShift } from "../night.ts";
 import { noChanges, replayNights, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./tables.ts";
 import { findOpenFailures } from "../finding-history.ts";
@@ -83,6 +83,18 @@ describe("the trend page", () => {
     const marked = charts.filter((chart) => /\+1\d % from \d+ Feb 2030 on/.test(chart));
     expect(marked.length).toBeGreaterThan(0);
     expect(marked.every((chart) => chart.includes("burst"))).toBe(true);
+  });
+
+  it("counts the loads that a night reported: one for each scenario, tier and engine", () => {
+    const [night] = nights;
+    if (night === undefined) throw new Error("there are nights");
+    const change = (engine: string, figure: string): ReportedLatencyShift => ({
+      ...{ scenario: "burst", tier: "pro", engine, figure, direction: "slower", isKnown: false },
+      ...{ wasMs: 10, isMs: 20, since: night.started },
+    });
+    const changes = [change("k6", "p50"), change("k6", "p90"), change("autocannon", "p50")];
+    const shown = page([{ ...night, reported: { regressions: [], changes } }]);
+    expect(shown.slice(shown.indexOf('id="nights"'))).toMatch(/<td class="number">2<\/td>\s*<\/tr>/);
   });
 
   it("links to saved reports, and names entries that cannot be read", () => {

@@ -97,8 +97,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
       const { started, verdict, totals, requests, load, second, reported } = night;
       const link = linkOf(night);
       const name = minuteElement(started);
-      const changes =
-        reported.regressions.length + new Set(reported.changes.map(({ scenario, tier }) => `${scenario} ${tier}`)).size;
+      const changes = reported.regressions.length + groupByLoad(reported.changes).length;
       return [
         link === null ? name : html`<a href="${link}">${name}</a>`,
         html`<span class="badge ${verdictTexts[verdict].tone}">${verdict}</span>`,

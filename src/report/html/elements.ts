@@ -123,10 +123,13 @@ export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" |
     ? `finding-${encodeFragment(check)}`
     : `finding-${encodeFragment(check)}:${encodeFragment(instance)}`;
 
-/** Returns a URL fragment for each finding. A second finding with the same check and instance gets the suffix `~2`. */
-export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
+/** Returns the URL fragment of a finding of the page. */
+export type AnchorOf = (finding: ReportFinding) => string;
+
+/** Gives each finding a URL fragment. A second finding with the same check and instance gets the suffix `~2`. */
+export function assignAnchors(findings: readonly ReportFinding[]): AnchorOf {
   const used = new Map<string, number>();
-  return new Map(
+  const anchors = new Map(
     findings.map((finding) => {
       const anchor = findingAnchor(finding);
       const count = (used.get(anchor) ?? 0) + 1;
@@ -134,6 +137,7 @@ export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<Repor
       return [finding, count === 1 ? anchor : `${anchor}~${count}`];
     }),
   );
+  return (finding) => anchors.get(finding) ?? findingAnchor(finding);
 }
 
 export const runAnchor = (evidence: string): string => `run-${encodeFragment(evidence)}`;

@@ -96,6 +96,30 @@ describe("a report's page", () => {
     expect(ids).toEqual(["finding-LIM-1:free", "finding-LIM-1:free~2"]);
   });
 
+  it.each([
+    ["to fix", { outcome: "fail", actual: "broken" }, '<a class="clause" href="#finding-LIM-1:free~2"'],
+    ["by outcome", { outcome: "fail", actual: "broken" }, '<a class="outcome" href="#finding-LIM-1:free~2"'],
+    [
+      "of what was skipped",
+      { outcome: "skipped", reason: "no key", needs: "a key" },
+      '<a class="nowrap" href="#finding-LIM-1:free~2"',
+    ],
+    [
+      "of an observation",
+      { outcome: "observed", reason: "the server is silent" },
+      '<a href="#finding-LIM-1:free~2">LIM-1',
+    ],
+  ] as const)(
+    "links %s lead to the finding itself, also to the second of one check and instance",
+    (_, changes, link) => {
+      const id = { clause: "LIM-1", instance: "free" } as const;
+      const page = renderHtml(
+        documentOf([sampleFinding({ ...id, outcome: "pass" }), sampleFinding({ ...id, ...changes })]),
+      );
+      expect(page.includes(link), link).toBe(true);
+    },
+  );
+
   it("shows exchanges and commands of broken and observed findings, and only names those of a pass", () => {
     const [page, passed] = [renderHtml(brokenDocument), renderHtml(conformantDocument)];
     expect(page.includes("&lt; 400"), "&lt; 400").toBe(true);

@@ -27,16 +27,16 @@ export function renderHtml(document: ReportDocument): string {
     pickSections(sections, names).map((section) => ({
       anchor: section.name,
       name: section.title,
-      body: renderSection(section),
+      body: renderSection(section, context.anchorOf),
     }));
   const parts: readonly PageSection[] = [
-    { anchor: "fix", name: "To fix", body: fixFirstSection(report, sections) },
+    { anchor: "fix", name: "To fix", body: fixFirstSection(context, sections) },
     ...generic("recording", "profiles"),
-    { anchor: "load", name: "Load", body: loadSection(document, sections) },
+    { anchor: "load", name: "Load", body: loadSection(document, sections, context.anchorOf) },
     { anchor: "findings", name: "Findings", body: findingsSection(context) },
     { anchor: "limits", name: "Limits and times", body: chartsSection(document) },
     ...generic("observations", "readings", "coverage", "streaming", "skipped", "upcoming"),
-    { anchor: "traceability", name: "Traceability", body: traceabilitySection(report) },
+    { anchor: "traceability", name: "Traceability", body: traceabilitySection(context) },
     ...generic("created", "about"),
   ];
   const name = sanitizeLine(report.target.name, 80);

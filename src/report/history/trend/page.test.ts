@@ -89,8 +89,15 @@ describe("the trend page", () => {
     const [night] = nights;
     if (night === undefined) throw new Error("there are nights");
     const change = (engine: string, figure: string): ReportedLatencyShift => ({
-      ...{ scenario: "burst", tier: "pro", engine, figure, direction: "slower", isKnown: false },
-      ...{ wasMs: 10, isMs: 20, since: night.started },
+      scenario: "burst",
+      tier: "pro",
+      engine,
+      figure,
+      direction: "slower",
+      isKnown: false,
+      wasMs: 10,
+      isMs: 20,
+      since: night.started,
     });
     const changes = [change("k6", "p50"), change("k6", "p90"), change("autocannon", "p50")];
     const shown = page([{ ...night, reported: { regressions: [], changes } }]);

@@ -1,4 +1,4 @@
-import { anchorsOf, prose } from "../elements.ts";
+import { type AnchorOf, assignAnchors, prose } from "../elements.ts";
 import { sanitize, sanitizeLine, truncate } from "../../../base/sanitize.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
@@ -14,7 +14,7 @@ import { type Html, html } from "../markup.ts";
 
 export interface PageContext extends EvidenceContext {
   readonly report: Report;
-  readonly anchors: ReadonlyMap<ReportFinding, string>;
+  readonly anchorOf: AnchorOf;
   /** Subtracts `characters` from those left for the page. Returns `false`, and subtracts none, if too few are left. */
   readonly tryReserve: (characters: number) => boolean;
 }
@@ -28,7 +28,7 @@ export function pageContextOf(document: ReportDocument): PageContext {
   return {
     ...evidenceContextOf(document),
     report,
-    anchors: anchorsOf(report.findings),
+    anchorOf: assignAnchors(report.findings),
     tryReserve: (characters) => {
       if (characters > left) return false;
       left -= characters;

@@ -7,9 +7,9 @@ import { type Outcome, outcomes, type ReportFinding } from "../../model/finding.
 import { partyOf, type Report } from "../../model/report.ts";
 import { outcomesWorstFirst } from "../../model/verdict.ts";
 import {
+  type AnchorOf,
   clauseAnchor,
   definitionList,
-  findingAnchor,
   multilineText,
   outcomeBadge,
   pageSection,
@@ -97,7 +97,7 @@ const isUrgent = ({ outcome }: ReportFinding): boolean =>
 
 function findingDetails(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
-  const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
+  const anchor = context.anchorOf(finding);
   const which = [
     ...(check.startsWith(`${clause}/`) ? [check.slice(clause.length + 1)] : []),
     ...(instance === undefined ? [] : [instance]),
@@ -190,11 +190,12 @@ ${shown.map((line) => sanitizeLine(line, 300)).join("\n")}</pre>`;
 
 const columns = [["Clause", "nowrap"], ["Level", "nowrap"], "Sentence", "Checks and outcomes"] as const;
 
-export function traceabilitySection(report: Report): Html {
+export function traceabilitySection(context: PageContext): Html {
+  const { report } = context;
   const findingsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const party = partyOf(report);
   const ids = clausesOfParty(party);
-  const rows = ids.map((clause) => clauseCells(clause, findingsOf.get(clause) ?? [], report));
+  const rows = ids.map((clause) => clauseCells(clause, findingsOf.get(clause) ?? [], context));
   const exercised = ids.filter(
     (clause) => findingsOf.get(clause)?.some(({ outcome }) => outcome !== "skipped") === true,
   );
@@ -212,13 +213,17 @@ export function traceabilitySection(report: Report): Html {
   );
 }
 
-function clauseCells(clause: ClauseId, findings: readonly ReportFinding[], report: Report): HtmlContent[] {
+function clauseCells(
+  clause: ClauseId,
+  findings: readonly ReportFinding[],
+  { report, anchorOf }: PageContext,
+): HtmlContent[] {
   const { level, says, section } = clauseOf(clause);
   return [
     html`<span id="${clauseAnchor(clause)}">${clause}</span>`,
     level,
     html`${prose(says)}<span class="small muted place">${section}</span>`,
-    findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings),
+    findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings, anchorOf),
   ];
 }
 
@@ -229,12 +234,12 @@ function whyNotChecked(clause: ClauseId, { untestable, unselected, load }: Repor
   return load === undefined ? "Not part of this run." : "No scenario of this run shows it.";
 }
 
-function checksWithOutcomes(findings: readonly ReportFinding[]): Html {
+function checksWithOutcomes(findings: readonly ReportFinding[], anchorOf: AnchorOf): Html {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
   const items = [...byCheck].map(
     ([check, members]) =>
       html`<li>
-        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeLink(outcome, members))}
+        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeLink(outcome, members, anchorOf))}
       </li>`,
   );
   return html`<ul class="plain">
@@ -242,12 +247,12 @@ function checksWithOutcomes(findings: readonly ReportFinding[]): Html {
   </ul>`;
 }
 
-function outcomeLink(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
+function outcomeLink(outcome: Outcome, findings: readonly ReportFinding[], anchorOf: AnchorOf): Html | null {
   const members = findings.filter((each) => each.outcome === outcome);
   const [first] = members;
   if (first === undefined) return null;
   const where = members.flatMap(({ instance }) => instance ?? []);
   const label = where.length === 0 ? "" : ` ${sanitizeLine(where.join("; "), 160)}`;
-  return html`<a class="outcome" href="#${findingAnchor(first)}">${outcomeBadge(outcome)}</a
+  return html`<a class="outcome" href="#${anchorOf(first)}">${outcomeBadge(outcome)}</a
     ><span class="small muted">${label}</span> `;
 }

@@ -6,7 +6,7 @@ import type { ReportFinding } from "../../model/finding.ts";
 import type { ReportDocument } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { Section } from "../../model/section.ts";
-import { pageSection, prose, runAnchor, textHtml } from "../elements.ts";
+import { type AnchorOf, pageSection, prose, runAnchor, textHtml } from "../elements.ts";
 import { factsHtml, tableHtml } from "../render-section.ts";
 import { loadLatencyChart, runLatencyChart } from "../charts/latency.ts";
 import { limitCharts, perMinuteChart } from "../charts/limits.ts";
@@ -16,12 +16,12 @@ import { type Html, html, type HtmlContent } from "../markup.ts";
 import { groupsBy } from "../../../base/lists.ts";
 import { retryChart } from "../charts/retries.ts";
 
-export function loadSection({ report, load }: ReportDocument, sections: readonly Section[]): Html {
+export function loadSection({ report, load }: ReportDocument, sections: readonly Section[], anchorOf: AnchorOf): Html {
   const runs = report.load?.runs ?? [];
   if (runs.length === 0) return html``;
   const tables = pickSections(sections, ["load"]).flatMap(({ blocks }) => blocks);
   return pageSection("load", "Load", [
-    tables.map((block) => block.kind === "table" && tableHtml(block)),
+    tables.map((block) => block.kind === "table" && tableHtml(block, anchorOf)),
     caveatsBanner(sections),
     runs.map((run, at) =>
       loadRunDetails(run, load.get(run.evidence) ?? null, at === 0 || hasFailedFinding(run, report.findings)),

@@ -16,8 +16,9 @@ import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { SharedCause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
-import { findingAnchor, numberTiles, outcomeBadge, pageSection, prose, textHtml } from "../elements.ts";
+import { type AnchorOf, numberTiles, outcomeBadge, pageSection, prose, textHtml } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
+import type { PageContext } from "./evidence.ts";
 
 interface VerdictText {
   readonly word: string;
@@ -126,26 +127,26 @@ function headlineNumbers({
   ];
 }
 
-export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
+export function fixFirstSection({ report, anchorOf }: PageContext, sections: readonly Section[]): Html {
   const all = failureCauses(report);
   if (all.length === 0) return enablersSection(sections);
   const shown = all.slice(0, maxCausesShown);
   const further = furtherCauses(all);
   return pageSection("fix", causesHeading(all), [
     html`<ol class="fixes">
-      ${shown.map(fixItem)}
+      ${shown.map((cause) => fixItem(cause, anchorOf))}
     </ol>`,
     further !== null && html`<p class="muted">${further} below, in the section of each clause.</p>`,
   ]);
 }
 
-function fixItem(cause: FailureCause): Html {
+function fixItem(cause: FailureCause, anchorOf: AnchorOf): Html {
   const [{ outcome, group }, ...others] = cause.broken;
   const [first] = group.distinctFindings;
   return html`<li class="card">
     <p>
       ${outcomeBadge(outcome)}
-      <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
+      <a class="clause" href="#${anchorOf(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
     <p>${textHtml(breachText(first.finding, 300))}</p>
@@ -153,7 +154,7 @@ function fixItem(cause: FailureCause): Html {
       others.length > 0 &&
       html`<p class="small">
         Probably the same cause:
-        ${others.slice(0, maxNamedClauses).map(clauseLink)}${
+        ${others.slice(0, maxNamedClauses).map((each) => clauseLink(each, anchorOf))}${
           others.length > maxNamedClauses && ` and ${others.length - maxNamedClauses} more`
         }
       </p>`
@@ -164,10 +165,8 @@ function fixItem(cause: FailureCause): Html {
 
 const maxNamedClauses = 12;
 
-const clauseLink = ({ group }: BrokenClause): Html =>
-  html`<a class="clause" href="#${findingAnchor(group.distinctFindings[0].finding)}"
-    >${sanitizeLine(group.clause, 80)}</a
-  > `;
+const clauseLink = ({ group }: BrokenClause, anchorOf: AnchorOf): Html =>
+  html`<a class="clause" href="#${anchorOf(group.distinctFindings[0].finding)}">${sanitizeLine(group.clause, 80)}</a> `;
 
 const findingCountText = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";

@@ -1,7 +1,10 @@
 import { once } from "./memoize.ts";
 import { seededRandom } from "./numbers.ts";
 
-/** A row of a covering array: one value for each dimension, by the dimension's name. */
+/**
+ * A row of a covering array: one value for each dimension, by the dimension's name. A covering array is a list of rows
+ * that together contain each possible pair of values.
+ */
 export type Row = Readonly<Record<string, string>>;
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
@@ -22,7 +25,7 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/** Functions that build covering arrays: lists of rows that together contain each pair of values in `possiblePairs`. */
+/** Functions that build covering arrays of the pairs in `possiblePairs`. */
 export interface Covering {
   /** Returns the names of all value pairs that some row can cover. */
   readonly possiblePairs: () => readonly string[];

@@ -261,7 +261,7 @@ function questionText(question: OpenQuestion): string {
     case "retries":
       return "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and checks of retries that come later are skipped; `--watch` waits for them.";
     case "reading usage counts":
-      return `Whether reading usage draws on the allowance: if it does, it fills the windows; otherwise invokes do, with up to ${question.executions} more agent executions.`;
+      return `Whether reading usage counts towards the limits: if it does, it fills the windows; otherwise invokes do, with up to ${question.executions} more agent executions.`;
     case "more requests":
       return "Requests refused with 429 are sent again at most twice, after a wait; requests without a valid key, and health requests, are not counted.";
   }

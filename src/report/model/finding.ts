@@ -36,7 +36,9 @@ const coverageSchema = z
       .array(z.object({ ...cell, needs: z.string().describe("What it takes to observe the cell.").exactOptional() }))
       .describe("Cells that the document mentions and the run did not observe."),
   })
-  .describe("How much of the input space of the clause was checked.");
+  .describe(
+    "How much of the input space of the clause was checked. A cell of it is an endpoint with a status, an event, or a delivery with a type.",
+  );
 
 export const findingSchema = z
   .object({

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { type Decision, type History, requestsIn } from "../../rules/limits/admission/history.ts";
-import { decideVerdict } from "../../rules/limits/admission/judge.ts";
+import { verdictOfHistory } from "../../rules/limits/admission/judge.ts";
 import { breachSide, maxInClosedWindow } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { describeRequests, type KeyFacts, keyFactsIn, type LoadFacts } from "./facts.ts";
@@ -119,7 +119,7 @@ export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | 
     const withLeak = (decision: Decision): Decision =>
       endings.get(decision.id) === kind ? { ...decision, mayHoldUntilMs: Infinity } : decision;
     const leaking: History = { ...use.history, decisions: use.history.decisions.map(withLeak) };
-    return decideVerdict(leaking, facts.limits, use.options, false).kind === "explained";
+    return verdictOfHistory(leaking, facts.limits, use.options, false).kind === "explained";
   };
   return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
 }

@@ -1,4 +1,4 @@
-import { decideVerdict, judgeAdmission } from "../../rules/limits/admission/judge.ts";
+import { verdictOfHistory, judgeAdmission } from "../../rules/limits/admission/judge.ts";
 import { formatCounts } from "./breach-clause.ts";
 import { describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { countRequestsBetween, findTooLowRemaining } from "./remaining.ts";
@@ -28,7 +28,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
-  const shared = decideVerdict(together, limits, main.options, false).kind === "explained";
+  const shared = verdictOfHistory(together, limits, main.options, false).kind === "explained";
   return breach(
     "requests of one key cause no refusal of another",
     `${own.actual}; ${formatCounts(second)}${shared ? "; one bucket for both keys explains it all" : ""}`,

@@ -142,10 +142,10 @@ export function judgeAdmission(
   options: AdmissionOptions = {},
   everyReading = false,
 ): HistoryJudgement {
-  const verdict = decideVerdict(history, limits, options, everyReading);
+  const verdict = verdictOfHistory(history, limits, options, everyReading);
   if (verdict.kind === "explained") return verdict;
-  const witness = smallestWitness(history, (part) => decideVerdict(part, limits, options, false).kind === "breach");
-  const proven = decideVerdict(witness.history, limits, options, false);
+  const witness = smallestWitness(history, (part) => verdictOfHistory(part, limits, options, false).kind === "breach");
+  const proven = verdictOfHistory(witness.history, limits, options, false);
   const { breach, limit } = proven.kind === "breach" ? proven : verdict;
   return {
     kind: "breach",
@@ -160,7 +160,7 @@ export function judgeAdmission(
 /**
  * Judges like {@link judgeAdmission}, with the same parameters. The verdict has no `expected`, `actual` or `witness`.
  */
-export function decideVerdict(
+export function verdictOfHistory(
   history: History,
   limits: TierLimits,
   options: AdmissionOptions,

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { runsOf } from "../../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { type Decision, decisionOf, type History } from "./history.ts";
-import { decideVerdict } from "./judge.ts";
+import { verdictOfHistory } from "./judge.ts";
 import type { Limiter } from "./testing/limiters.ts";
 import { bucket, windowLimiter, windowShapes } from "./testing/server.ts";
 import { type Random, randomOf } from "./testing/random.ts";
@@ -38,7 +38,7 @@ function sendBurst(limiter: Limiter, fromMs: number, most: number, gapMs: number
 }
 
 const verdictOn = (history: History, limits: TierLimits, toleranceMs: number): string =>
-  decideVerdict(history, limits, { toleranceMs, slotReleaseMs: 10 }, false).kind;
+  verdictOfHistory(history, limits, { toleranceMs, slotReleaseMs: 10 }, false).kind;
 
 const worlds = {
   seed: nat(),

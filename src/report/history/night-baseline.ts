@@ -7,7 +7,7 @@ import { totalsOf } from "../model/verdict.ts";
 const lookbackNights = 14;
 
 /** Converts a nightly run to a report without load metrics, so that two nights can be compared like two reports. */
-export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
+export function nightDocument(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
   const { suite, target, started, finished, verdict, stopped, requests, unselected, pairs } = night;
   return {
     report: {
@@ -52,7 +52,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   );
   // A run that was stopped early did not reach every check. A missing finding therefore counts only in a complete run.
   const vanished = tonight.stopped === undefined ? vanishedFindings(recent.at(-2), findingOn, keys) : [];
-  return documentOf(last, [...compared, ...vanished]);
+  return nightDocument(last, [...compared, ...vanished]);
 }
 
 const vanishedFindings = (

@@ -3,7 +3,7 @@ import type { Comparison, Regression } from "../../compare/comparison.ts";
 import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../model/finding-text.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
-import { documentOf, nightBaseline } from "../night-baseline.ts";
+import { nightDocument, nightBaseline } from "../night-baseline.ts";
 import { pairCoverageByNight, type PairCoverageByNight } from "../pair-coverage.ts";
 import { type FlakyCheck, flakyChecksOf, type OpenFailure, findOpenFailures } from "../finding-history.ts";
 import {
@@ -132,7 +132,7 @@ export function trialsToConfirm(earlier: readonly Night[], tonight: Night): Tria
 export function judgeNight(earlier: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = earlier.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);
-  const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
+  const comparison = baseline === null ? null : compareReports(baseline, nightDocument(tonight), rules);
   const counts = countChangesOf(history, tonight);
   const provenCounts = counts.filter((change) => change.isCertain || isConfirmed(change, tonight));
   const { proven, unproven } = findSlowDowns(history, tonight);

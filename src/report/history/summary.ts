@@ -72,7 +72,7 @@ function invalidLoadLines({ load }: Night): string[] {
     const why = timesCaveat(run);
     if (why === null) return [];
     const what = countsCaveat(run) === null ? "its times" : "its counts and times";
-    return [`load ${formatLoad(run)}: ${what} are not compared: ${sanitizeLine(why, 200)}`];
+    return [`load ${formatTrialId(run)}: ${what} are not compared: ${sanitizeLine(why, 200)}`];
   });
 }
 
@@ -144,7 +144,7 @@ export const hasNewRegression = ({ regressions, slower }: NightJudgement): boole
   regressions.length > 0 || slower.length > 0;
 
 /** Formats the scenario, tier and engine of a load as `burst pro autocannon`. */
-export const formatLoad = (load: TrialId): string => sanitizeLine(trialIdText(load), 80);
+export const formatTrialId = (load: TrialId): string => sanitizeLine(trialIdText(load), 80);
 
 /** Formats milliseconds as `12.3 ms`, `0.53 ms` or `1,240 ms`. */
 export const formatMs = (ms: number): string =>
@@ -166,5 +166,5 @@ export const groupByLoad = (
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map((each) => `, ${formatMetricShift(each)}`);
   const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;
-  return `load ${formatLoad(first)}: ${formatMetricShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
+  return `load ${formatTrialId(first)}: ${formatMetricShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
 }

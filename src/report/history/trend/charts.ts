@@ -1,6 +1,6 @@
 import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../../html/svg/line-chart.ts";
 import { type Html, html } from "../../html/markup.ts";
-import { formatLoad, formatMs, formatShare } from "../summary.ts";
+import { formatTrialId, formatMs, formatShare } from "../summary.ts";
 import {
   latencyGate,
   type LatencyPoint,
@@ -60,7 +60,7 @@ function latencyChart(
   const usual = band.at(-1);
   const last = points.at(-1)?.value ?? 0;
   return renderLineChart({
-    title: formatLoad(load),
+    title: formatTrialId(load),
     says: `Latency of admitted requests: half of them within ${formatMs(last)} on the last night${usual === undefined ? "" : `; usual is ${formatMs(usual.low)} to ${formatMs(usual.high)}`}.${formatLevelChanges(changes)}${formatReportedNight(nights, load)}`,
     x: nightsAxis,
     y: { label: "ms", format: (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }) },

@@ -9,7 +9,7 @@ import {
   decisionOfResponse,
   type DecisionOutcome,
   type History,
-  outcomeOf,
+  decisionOutcomeOf,
   type Span,
 } from "../../rules/limits/admission/history.ts";
 import { tokensMayExplain } from "../../rules/limits/month-tokens.ts";
@@ -70,7 +70,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = tokensMayExplain(sample, evidence.limits)
     ? "failed"
     : isAgentCall(sample)
-      ? outcomeOf(sample)
+      ? decisionOutcomeOf(sample)
       : outcomeOfNonAgentCall(sample);
   const decided = decidedIn(sample.sentMs, sample.headMs, time);
   const decision = decisionOfResponse(sample, decided, outcome);

@@ -6,7 +6,7 @@ import {
   decisionOfResponse,
   type DecisionOutcome,
   type History,
-  outcomeOf,
+  decisionOutcomeOf,
   type Span,
 } from "../../rules/limits/admission/history.ts";
 import type { HistoryJudgement } from "../../rules/limits/admission/judge.ts";
@@ -149,7 +149,7 @@ function historyOf(
     priorUse: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) => toDecision(sample, clock, mayCount(sample) ? "failed" : outcomeOf(sample))),
+      ...samples.map((sample) => toDecision(sample, clock, mayCount(sample) ? "failed" : decisionOutcomeOf(sample))),
       ...lookalikes.map((sample) => toDecision(sample, clock, "failed")),
     ],
   };

@@ -124,7 +124,7 @@ function certainHold(request: ObservedRequest): Span | null {
 type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
 /** Returns the outcome that a response shows. `failed` for health: some targets count health requests by mistake. */
-export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
+export function decisionOutcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";
   if (isRefused(answer)) return "refused";
@@ -134,7 +134,7 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
 export function decisionOfResponse(
   answer: DecisionSample,
   decided: Span,
-  outcome: DecisionOutcome = outcomeOf(answer),
+  outcome: DecisionOutcome = decisionOutcomeOf(answer),
 ): Decision {
   const isAnswered = answer.status !== null;
   const decision = decisionOf({

@@ -68,7 +68,7 @@ export interface ReadBounds extends StreamBounds {
   readonly chunks: number;
 }
 
-export const defaultBounds: ReadBounds = {
+export const defaultReadBounds: ReadBounds = {
   bodyBytes: 32 * 1024 * 1024,
   chunks: 200_000,
   events: 20_000,

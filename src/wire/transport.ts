@@ -12,7 +12,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, defaultDeadlines, deadlinesWithHead, tighterDeadlines, watchDeadlines } from "./deadlines.ts";
 import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
-import { defaultBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
+import { defaultReadBounds, readBody, type ReadBounds, strictBounds, type StreamClosing } from "./read-response.ts";
 
 /** A request to send. `key` is the name of the API key, not the API key itself. */
 export interface OutgoingRequest {
@@ -100,7 +100,7 @@ export function openTransport(options: TransportOptions): Transport {
       const deadlines = deadlinesWithHead(tight, outgoing.minHeadMs ?? 0);
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
-        bounds: excessCount < maxExceededResponses ? defaultBounds : strictBounds,
+        bounds: excessCount < maxExceededResponses ? defaultReadBounds : strictBounds,
         exceeded,
         reportResend,
       });

@@ -15,7 +15,7 @@ import { eventsOf, isEventStream, readEvents } from "../stream/events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import {
   type ComparedPair,
-  dataOf,
+  deliveryData,
   endedExecutions,
   invokeFields,
   isSameExecution,
@@ -95,7 +95,7 @@ const isWholeStream = (exchange: Exchange): boolean => isEventStream(exchange) &
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>
-  [...Map.groupBy(ends, (each) => dataOf(each, "request_id")).values()].flatMap(([first, ...others]) =>
+  [...Map.groupBy(ends, (each) => deliveryData(each, "request_id")).values()].flatMap(([first, ...others]) =>
     first === undefined
       ? []
       : others.filter((each) => isSameExecution(first, each)).map((second) => ({ first, second })),
@@ -110,8 +110,11 @@ const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
-  const [query, sent] = [getPath(dataOf(completed, "input"), "query"), getPath(sentJson(invoked.request), "query")];
-  const [id, other] = [completed, timeout].map((each) => dataOf(each, "request_id"));
+  const [query, sent] = [
+    getPath(deliveryData(completed, "input"), "query"),
+    getPath(sentJson(invoked.request), "query"),
+  ];
+  const [id, other] = [completed, timeout].map((each) => deliveryData(each, "request_id"));
   if (!isText(id) || !isText(other)) return isText(query) && query === sent;
   return id === other && (query === undefined || query === sent);
 }
@@ -153,13 +156,13 @@ const streamUntilDeliveryMs = ({ first, second, tookMs }: ReportedExecution): nu
 
 export const deliveryRelations = [
   checkCompleted("request_id", ({ first, second }) =>
-    compare("request_id", dataOf(second, "request_id"), requestIdOf(first), isText),
+    compare("request_id", deliveryData(second, "request_id"), requestIdOf(first), isText),
   ),
   checkCompleted("result", ({ first, second }) =>
-    resultMismatch(dataOf(second, "result"), getPath(invokeFields(first), "result")),
+    resultMismatch(deliveryData(second, "result"), getPath(invokeFields(first), "result")),
   ),
   checkCompleted("tokens", ({ first, second }) =>
-    compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount),
+    compare("tokens_used", deliveryData(second, "tokens_used"), reportedTokens(first), isCount),
   ),
   relation("HOOK-42", on, {
     as: "execution_time",
@@ -167,7 +170,7 @@ export const deliveryRelations = [
     between,
     pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
     judge: ({ first, second, tookMs }) => {
-      const seconds = dataOf(second, "execution_time");
+      const seconds = deliveryData(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return durationUnitMismatch("data.execution_time", seconds, tookMs);
       const done = readEvents(first, "done")[0]?.data["execution_time"];
@@ -219,11 +222,11 @@ interface ComparedTimes extends ReportedExecution {
 function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[] {
   const isWhole = (seconds: unknown): boolean => typeof seconds !== "number" || Number.isInteger(seconds);
   const roundsAll = eventsOfType(arrived.deliveries, "agent.completed").every((each) =>
-    isWhole(dataOf(each, "execution_time")),
+    isWhole(deliveryData(each, "execution_time")),
   );
   return reportedExecutions(all)(arrived).flatMap((pair) => {
     if (!isCompleted(pair.second) || !isEventStream(pair.first)) return [];
-    const delivered = dataOf(pair.second, "execution_time");
+    const delivered = deliveryData(pair.second, "execution_time");
     const done = readEvents(pair.first, "done")[0]?.data["execution_time"];
     const isComparable = typeof delivered === "number" && typeof done === "number" && delivered > 0 && done > 0;
     if (!isComparable) return [];

@@ -70,7 +70,8 @@ export const invokeFields = (exchange: Exchange): unknown => fieldsOf(exchange, 
 
 export const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
 
-export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
+export const deliveryData = (delivery: Delivery, name: string): unknown =>
+  getPath(deliveryJson(delivery), "data", name);
 
 /** Returns the deliveries of `agent.completed` and `agent.failed`, whose data the document defines. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
@@ -86,7 +87,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
     const byMark = uniqueBy(calls, markerOf);
     const byId = haveUniqueIds(calls) && hadNoOutage(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();
     return endedExecutions(arrived).flatMap((second) => {
-      const first = byMark.get(markerIn(second, byMark)) ?? byId.get(dataOf(second, "request_id"));
+      const first = byMark.get(markerIn(second, byMark)) ?? byId.get(deliveryData(second, "request_id"));
       return first !== undefined && canReport(second, first) ? [{ first, second, tookMs: tookMs(first) }] : [];
     });
   }),
@@ -111,7 +112,7 @@ function markerOf({ request }: Exchange): string | undefined {
 }
 
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
-  const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));
+  const found = new Set(JSON.stringify(deliveryData(delivery, "input") ?? null).match(uuidPattern));
   const [first, ...others] = [...found].filter((each) => known.has(each));
   return others.length === 0 ? first : undefined;
 }
@@ -126,7 +127,10 @@ function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) 
 
 function canReport(delivery: Delivery, exchange: Exchange): boolean {
   const segment = agentInPath(exchange);
-  const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];
+  const [agent, query] = [
+    getPath(deliveryJson(delivery), "agent_id"),
+    getPath(deliveryData(delivery, "input"), "query"),
+  ];
   const sent = getPath(sentJson(exchange.request), "query");
   return (
     (typeof agent !== "string" || segment === null || agent === decodedSegment(segment)) &&
@@ -136,11 +140,11 @@ function canReport(delivery: Delivery, exchange: Exchange): boolean {
 }
 
 export function isSameExecution(one: Delivery, other: Delivery): boolean {
-  const [id, input] = [dataOf(one, "request_id"), dataOf(one, "input")];
+  const [id, input] = [deliveryData(one, "request_id"), deliveryData(one, "input")];
   return (
     typeof id === "string" &&
-    id === dataOf(other, "request_id") &&
+    id === deliveryData(other, "request_id") &&
     getPath(deliveryJson(one), "agent_id") === getPath(deliveryJson(other), "agent_id") &&
-    isDeepStrictEqual(input, dataOf(other, "input"))
+    isDeepStrictEqual(input, deliveryData(other, "input"))
   );
 }

@@ -26,7 +26,7 @@ export interface ReceiverReach {
   readonly isNamed: boolean;
 }
 
-export const reachOf = async (receiver: Receiver, target: Target): Promise<ReceiverReach> => ({
+export const receiverReachOf = async (receiver: Receiver, target: Target): Promise<ReceiverReach> => ({
   baseUrl: receiver.baseUrl,
   unreachable: await receiver.reachable(),
   isNamed: target.webhooks?.isReachabilityPromised === true,
@@ -35,13 +35,13 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
 const firstHook = `${hookPrefix}wildcard`;
 
 /**
- * Works like {@link reachOf}, but throws a `ReceiverError` if the receiver's public URL does not work. Also throws it
+ * Works like {@link receiverReachOf}, but throws a `ReceiverError` if the receiver's public URL does not work. Also throws it
  * if the run has already requested a webhook, but got no delivery: the target seems not to reach the receiver.
  */
 export async function reachOrThrow(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
-  const reach = await reachOf(receiver, target);
+  const reach = await receiverReachOf(receiver, target);
   if (reach.unreachable !== null) throw new ReceiverError(reach.unreachable);
   return reach;
 }

@@ -17,7 +17,7 @@ import {
   hookPrefix,
   idleAgents,
   type OpenedWebhook,
-  reachOf,
+  receiverReachOf,
   type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
@@ -78,7 +78,7 @@ export const invokedWithWebhooks = probe(
   async (context): Promise<InvokedWithWebhooks> => {
     const { client, given, target, time } = context;
     const { receiver } = given;
-    const reach = await reachOf(receiver, target);
+    const reach = await receiverReachOf(receiver, target);
     const agent = agentIdOf({ target });
     const hasFew = hasFewRequests(target);
     const open = (name: Subscription): Promise<OpenedWebhook> =>

@@ -128,7 +128,7 @@ export function trackCrashSuspects(): CrashSuspects {
     addBroken: (outage, { request }, isCut) => {
       const id = sentIdentity(request);
       if (!isCut && !resent.has(id)) return;
-      const name = endpointOf(request);
+      const name = methodAndPath(request);
       if ([...brokenByOutage].some(([each, names]) => each !== outage && names.has(id))) suspects.set(id, name);
       brokenByOutage.set(outage, new Map([...(brokenByOutage.get(outage) ?? []), [id, name]]));
     },
@@ -143,7 +143,7 @@ export function trackCrashSuspects(): CrashSuspects {
   };
 }
 
-export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url">): string =>
+export const methodAndPath = ({ method, url }: Pick<RequestContent, "method" | "url">): string =>
   `${method} ${new URL(url).pathname}`;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;

@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/duration.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import {
   type CrashSuspects,
-  endpointOf,
+  methodAndPath,
   openOutageLog,
   type OutageKind,
   type OutageLog,
@@ -232,7 +232,7 @@ function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOption
       responses.push({ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, others: 1 - gatewayLike });
     },
     isOfGateway: async (exchange: AnsweredExchange): Promise<boolean> => {
-      const endpoint = endpointOf(exchange.request);
+      const endpoint = methodAndPath(exchange.request);
       areAllOwn ||= gatewayOutages(responses) === null;
       if (areAllOwn || ownErrors.has(endpoint)) return false;
       if (!(await isOnlyFailure(exchange))) return true;

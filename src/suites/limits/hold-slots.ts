@@ -13,7 +13,7 @@ import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
 /** Pauses before the first try and each retry. A target can free a concurrency slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
-export const maxSlowMs = 60_000;
+export const maxHeldMs = 60_000;
 
 /**
  * Maximum number of slots that failing requests try to use up. More slots would take too many requests. On a key with

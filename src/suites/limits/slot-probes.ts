@@ -14,7 +14,7 @@ import {
   holdAllSlots,
   invokeAndRetryAfterMinute,
   invokeWithRetries,
-  maxSlowMs,
+  maxHeldMs,
   requestsAndWait,
   repeatUntilRefused,
   awaitBriefly,
@@ -106,7 +106,7 @@ async function holdWithSlowInvokes(context: SlotContext, otherRequests: (() => P
   const others = otherRequests.splice(0, otherCount).map((open) => open().finished);
   await Promise.all(others.map(awaitBriefly));
   const all = Promise.all([...opened, more].map(({ finished }) => finished));
-  const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
+  const ended = await time.awaitAgent(all, maxHeldMs, stepMs, tripMs);
   await Promise.all(others);
   return {
     held: ended.slice(0, concurrent),
@@ -141,7 +141,7 @@ async function holdForOtherEndpoints(context: SlotContext, otherRequests: (() =>
     await sleep(maxArrivalMs / 10);
     const others = otherRequests.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
     await Promise.all(others.map(awaitBriefly));
-    await time.awaitAgent(Promise.all([...held, ...others]), maxSlowMs, stepMs);
+    await time.awaitAgent(Promise.all([...held, ...others]), maxHeldMs, stepMs);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   holdAllSlots,
   invokeAndRetryAfterMinute,
   invokeWithRetries,
-  maxSlowMs,
+  maxHeldMs,
   requestsAndWait,
   repeatUntilRefused,
   awaitBriefly,
@@ -120,7 +120,7 @@ async function holdStreams(
   const second = extra();
   await awaitBriefly(second.finished);
   const all = Promise.all([...opened, ...beyond].map(({ finished }) => finished));
-  const ended = await time.awaitAgent(all, maxSlowMs, 4 * stepMs, tripMs);
+  const ended = await time.awaitAgent(all, maxHeldMs, 4 * stepMs, tripMs);
   const extras = [await first.finished, await second.finished];
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }

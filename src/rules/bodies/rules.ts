@@ -122,7 +122,7 @@ function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): Bod
 }
 
 const invokeClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
-export const healthClauses = [
+export const healthBodyClauses = [
   "HLT-2",
   "HLT-3",
   "HLT-4",
@@ -139,7 +139,7 @@ export const bodyRules: readonly BodyRule[] = [
   contentTypeRule,
   ...errorRules,
   ...invokeClauses.map((clause) => fieldsOf("invoke", clause)),
-  ...healthClauses.map((clause) => fieldsOf("health", clause)),
+  ...healthBodyClauses.map((clause) => fieldsOf("health", clause)),
 ];
 
 interface BodyMismatch extends Mismatch {

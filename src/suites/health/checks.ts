@@ -3,7 +3,7 @@ import { formatValue, getPath, isObject } from "../../base/json.ts";
 import { memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
-import { healthClauses } from "../../rules/bodies/rules.ts";
+import { healthBodyClauses } from "../../rules/bodies/rules.ts";
 import type { Mismatch } from "../../rules/bodies/errors.ts";
 import { type Check, check, checkEvery, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
@@ -36,7 +36,7 @@ function missingReport(exchange: Exchange): Unproven | null {
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
 }
 
-const checkField = (clause: (typeof healthClauses)[number]): Check =>
+const checkField = (clause: (typeof healthBodyClauses)[number]): Check =>
   checkFields(
     clause,
     { all: allExchanges, healthChecked, laterChecked },
@@ -130,7 +130,7 @@ export const health = suite("Health check", [
     return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
   }),
   checkEverySuccess("HLT-1", "health"),
-  ...healthClauses.map(checkField),
+  ...healthBodyClauses.map(checkField),
   check("HLT-11", degradedChecked, ({ report }) =>
     isDegraded(report)
       ? holds()

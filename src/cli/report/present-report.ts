@@ -22,7 +22,7 @@ import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import type { ReportFlags } from "./report-flags.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
-import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
+import { loadCommandLine } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
@@ -40,7 +40,7 @@ export function reproductionCommands(load: FindingTrial, parts: ReproductionOpti
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;
   return [
-    `${loadCommand(load)}${targetFlagsText(parts)}`,
+    `${loadCommandLine(load)}${targetFlagsText(parts)}`,
     ...(hasK6 ? k6Lines(load, scenario.needs.includes("keys.second"), parts) : []),
   ];
 }

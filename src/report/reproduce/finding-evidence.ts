@@ -39,7 +39,7 @@ export function evidenceContextOf(
   {
     folder = null,
     shellVariableOf = shellVariableFinder(report.target),
-    loadCommands = (load) => [loadCommand(load)],
+    loadCommands = (load) => [loadCommandLine(load)],
   }: EvidenceOptions = {},
 ): EvidenceContext {
   const pathOf = (file: string): string =>
@@ -71,7 +71,7 @@ export interface RecordedMessages {
   readonly deliveries: readonly Delivery[];
 }
 
-export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
+export function loadCommandLine({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));
   return `${commandName} load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }

@@ -3,7 +3,7 @@ import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 import { quantile } from "../../../base/statistics/samples.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../evidence/load-evidence.ts";
-import { type ChartParts, renderChart, type Tone } from "../svg/chart.ts";
+import { type ChartParts, renderChart, type SeriesColour } from "../svg/chart.ts";
 import {
   drawAxes,
   formatCoordinate,
@@ -52,7 +52,7 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
 }
 
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
-  const groupOf = (decision: LimiterSample["decision"], name: string, tone: Tone): LatencyGroup => {
+  const groupOf = (decision: LimiterSample["decision"], name: string, tone: SeriesColour): LatencyGroup => {
     const values = samples
       .filter((each) => each.decision === decision && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
@@ -107,7 +107,7 @@ function decodeHistogram({
 
 interface HistogramGroup {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
   /** Latencies to draw, in ms. A load gives up to 1,000 quantiles of its histogram, or six if it is damaged. */
   readonly values: readonly number[];
 }

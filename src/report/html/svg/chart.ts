@@ -5,7 +5,7 @@ import type { PlotArea } from "./axes.ts";
 
 /** Names of the colours of lines, bars and dots. Some lines are also dashed, for readers who cannot see colours. */
 export const seriesColours = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
-export type Tone = (typeof seriesColours)[number];
+export type SeriesColour = (typeof seriesColours)[number];
 
 /** The data of a chart as a table, for people who cannot see the chart. */
 interface ChartTable {
@@ -15,7 +15,7 @@ interface ChartTable {
 
 export interface LegendEntry {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
   readonly sign: "line" | "dashed" | "dot" | "ring" | "cross" | "bar" | "band" | "tick";
 }
 

@@ -1,6 +1,6 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
-import { type ChartParts, type LegendEntry, renderChart, type Tone } from "./chart.ts";
+import { type ChartParts, type LegendEntry, renderChart, type SeriesColour } from "./chart.ts";
 import {
   type Axis,
   drawAxes,
@@ -22,7 +22,7 @@ export interface ChartPoint {
 /** A series of points in a chart. The shape `step` is a line that keeps its height until the next point. */
 export interface ChartSeries {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
   readonly shape: "line" | "step" | "dots" | "crosses";
   readonly points: readonly ChartPoint[];
 }
@@ -30,7 +30,7 @@ export interface ChartSeries {
 /** An area between a lower and an upper line, such as the usual range of a latency. */
 interface ChartBand {
   readonly name: string;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
   readonly points: readonly { readonly x: number; readonly low: number; readonly high: number }[];
 }
 
@@ -43,7 +43,7 @@ interface ReferenceLine {
 export interface VerticalLine {
   readonly name: string;
   readonly x: number;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
 }
 
 interface LineChart extends Pick<ChartParts, "title" | "says" | "table"> {

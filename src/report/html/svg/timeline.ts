@@ -1,13 +1,13 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
-import { type ChartParts, renderChart, type Tone } from "./chart.ts";
+import { type ChartParts, renderChart, type SeriesColour } from "./chart.ts";
 import { type Axis, type PlotArea, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
 
 /** A mark in a row of a timeline. `from` and `to` differ if the exact time of the event is unknown. */
 export interface TimelineMark {
   readonly from: number;
   readonly to: number;
-  readonly tone: Tone;
+  readonly tone: SeriesColour;
   readonly sign: "dot" | "ring" | "cross" | "tick";
 }
 
@@ -48,7 +48,7 @@ function drawMark({ from, to, tone, sign }: TimelineMark, y: number, at: (time: 
   return html`${span}${drawSign(sign, tone, at(to), y)}`;
 }
 
-function drawSign(sign: TimelineMark["sign"], tone: Tone, x: string, y: number): Html {
+function drawSign(sign: TimelineMark["sign"], tone: SeriesColour, x: string, y: number): Html {
   switch (sign) {
     case "dot":
       return html`<circle class="dot ${tone}" cx="${x}" cy="${y}" r="5" />`;

@@ -136,7 +136,7 @@ function selectInstances(all: readonly Suite[], isSelected: (instance: string) =
 const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");
 
 /** A selection of checks. Selections with the same name are equal, so their results can be cached. */
-export interface CheckSelection {
+export interface SelectedSuites {
   readonly name: string;
   readonly suites: readonly Suite[];
 }
@@ -166,7 +166,7 @@ function withPreparation(probe: Probe): Probe[] {
  * Selects the checks whose probes are all in `instances`. Probes of the stage `review` do not count, because they send
  * nothing.
  */
-function selectByProbes(instances: readonly string[]): CheckSelection {
+function selectByProbes(instances: readonly string[]): SelectedSuites {
   const chosen = new Set(instances.map(probeNameOf));
   const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);
   return {
@@ -185,12 +185,12 @@ function selectByProbes(instances: readonly string[]): CheckSelection {
 const exhaustsTier = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
 /** Selects all checks. Of the probes that use up a tier's limit, runs only those in `instances`. */
-const selectAlmostAll = (instances: readonly string[]): CheckSelection => ({
+const selectAlmostAll = (instances: readonly string[]): SelectedSuites => ({
   name: `all, with ${instances.filter(exhaustsTier).toSorted().join(", ")}`,
   suites: selectInstances(suites, (instance) => instances.includes(instance) || !exhaustsTier(instance)),
 });
 
-const allChecks: CheckSelection = { name: "everything", suites };
+const allChecks: SelectedSuites = { name: "everything", suites };
 
 function selectChecks(
   isWanted: (check: Check) => boolean,
@@ -222,7 +222,7 @@ const maxProbesInFirstTry = 3;
  * Returns the check selections to try, cheapest first. `instances` lists the probes that send a request affected by the
  * mutant.
  */
-export function selectionsFor(instances: readonly string[], profile: Profile): CheckSelection[] {
+export function selectionsFor(instances: readonly string[], profile: Profile): SelectedSuites[] {
   const sorted = sortByCost(instances, profile);
   const light = sorted.filter((each) => !exhaustsTier(each));
   const heavy = sorted.filter(exhaustsTier);
@@ -238,7 +238,7 @@ export function selectionsFor(instances: readonly string[], profile: Profile): C
  * Selects all checks, but no probe that uses up a tier's limit. If only such probes trigger the mutant, includes the
  * cheapest of these probes.
  */
-export function legalSelectionFor(instances: readonly string[], profile: Profile): CheckSelection {
+export function legalSelectionFor(instances: readonly string[], profile: Profile): SelectedSuites {
   const heavy = instances.filter(exhaustsTier);
   return selectAlmostAll(instances.length > heavy.length ? [] : sortByCost(heavy, profile).slice(0, 1));
 }

@@ -6,7 +6,7 @@ import { clauseOf } from "../../spec/clauses.ts";
 import { coreMessages, describeFinding, runUnbounded, shortDeadlines } from "../trial.ts";
 import { conditionMatcher } from "./conditions.ts";
 import { drawMutant, endpointsOfMutant, type WireMutant } from "./mutant.ts";
-import { type CheckSelection, legalSelectionFor, type Profile, selectionsFor, takeProfile } from "./profile.ts";
+import { type SelectedSuites, legalSelectionFor, type Profile, selectionsFor, takeProfile } from "./profile.ts";
 import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -50,7 +50,7 @@ export interface MutantTester {
 
 export function mutantTester(profile: Profile): MutantTester {
   const baselines = new Map<string, Promise<RunOutcome>>();
-  const baselineOf = (selection: CheckSelection): Promise<RunOutcome> =>
+  const baselineOf = (selection: SelectedSuites): Promise<RunOutcome> =>
     getOrAdd(baselines, selection.name, () => runSelection(selection, null));
   return {
     tryMutant: async (mutant) => {
@@ -62,7 +62,7 @@ export function mutantTester(profile: Profile): MutantTester {
 }
 
 type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
-type BaselineOf = (selection: CheckSelection) => Promise<RunOutcome>;
+type BaselineOf = (selection: SelectedSuites) => Promise<RunOutcome>;
 
 /** Tries an illegal mutant: runs a few probes first, then more, until a must clause fails. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
@@ -118,7 +118,7 @@ export function probesAffectedBy(mutant: WireMutant, { requests }: Profile): rea
   return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
 }
 
-async function runSelection(selection: CheckSelection, change: ProxyChange | null): Promise<RunOutcome> {
+async function runSelection(selection: SelectedSuites, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
   try {

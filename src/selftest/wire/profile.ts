@@ -15,7 +15,7 @@ import type { RequestTraits } from "./dimensions.ts";
 import { startWireProxy } from "./proxy.ts";
 
 /** The requests of a run against a correct server. `requests` lists them in the order of their responses. */
-export interface Profile {
+export interface RequestProfile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the probe's name and tier. */
   readonly costs: ReadonlyMap<string, number>;
@@ -28,7 +28,7 @@ interface ProfiledRequest {
 }
 
 /** Runs all suites through a proxy that changes nothing, and records which probe sent each request. */
-export async function takeProfile(): Promise<Profile> {
+export async function takeProfile(): Promise<RequestProfile> {
   const embedded = await startEmbedded();
   const requests: ProfiledRequest[] = [];
   const proxy = await startWireProxy(embedded.target, null, (traits, { headers }) => {
@@ -213,7 +213,7 @@ function selectChecks(
     .filter(({ checks }) => checks.length > 0);
 }
 
-const sortByCost = (instances: readonly string[], { costs }: Profile): string[] =>
+const sortByCost = (instances: readonly string[], { costs }: RequestProfile): string[] =>
   instances.toSorted((one, other) => (costs.get(one) ?? 0) - (costs.get(other) ?? 0));
 
 const maxProbesInFirstTry = 3;
@@ -222,7 +222,7 @@ const maxProbesInFirstTry = 3;
  * Returns the check selections to try, cheapest first. `instances` lists the probes that send a request affected by the
  * mutant.
  */
-export function selectionsFor(instances: readonly string[], profile: Profile): SelectedSuites[] {
+export function selectionsFor(instances: readonly string[], profile: RequestProfile): SelectedSuites[] {
   const sorted = sortByCost(instances, profile);
   const light = sorted.filter((each) => !exhaustsTier(each));
   const heavy = sorted.filter(exhaustsTier);
@@ -238,7 +238,7 @@ export function selectionsFor(instances: readonly string[], profile: Profile): S
  * Selects all checks, but no probe that uses up a tier's limit. If only such probes trigger the mutant, includes the
  * cheapest of these probes.
  */
-export function legalSelectionFor(instances: readonly string[], profile: Profile): SelectedSuites {
+export function legalSelectionFor(instances: readonly string[], profile: RequestProfile): SelectedSuites {
   const heavy = instances.filter(exhaustsTier);
   return selectAlmostAll(instances.length > heavy.length ? [] : sortByCost(heavy, profile).slice(0, 1));
 }

@@ -6,7 +6,7 @@ import { clauseOf } from "../../spec/clauses.ts";
 import { coreMessages, describeFinding, runUnbounded, shortDeadlines } from "../trial.ts";
 import { conditionMatcher } from "./conditions.ts";
 import { drawMutant, endpointsOfMutant, type WireMutant } from "./mutant.ts";
-import { type SelectedSuites, legalSelectionFor, type Profile, selectionsFor, takeProfile } from "./profile.ts";
+import { type SelectedSuites, legalSelectionFor, type RequestProfile, selectionsFor, takeProfile } from "./profile.ts";
 import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -48,7 +48,7 @@ export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
 
-export function mutantTester(profile: Profile): MutantTester {
+export function mutantTester(profile: RequestProfile): MutantTester {
   const baselines = new Map<string, Promise<RunOutcome>>();
   const baselineOf = (selection: SelectedSuites): Promise<RunOutcome> =>
     getOrAdd(baselines, selection.name, () => runSelection(selection, null));
@@ -65,7 +65,7 @@ type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
 type BaselineOf = (selection: SelectedSuites) => Promise<RunOutcome>;
 
 /** Tries an illegal mutant: runs a few probes first, then more, until a must clause fails. */
-async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
+async function tryIllegal(mutant: WireMutant, profile: RequestProfile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = probesAffectedBy(mutant, profile);
   let [changed, runs] = [0, 0];
   const errors: string[] = [];
@@ -91,7 +91,7 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
+async function tryLegal(mutant: WireMutant, profile: RequestProfile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = probesAffectedBy(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
   const selection = legalSelectionFor(instances, profile);
@@ -111,7 +111,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   mutation: mutant.mutation,
 });
 
-export function probesAffectedBy(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
+export function probesAffectedBy(mutant: WireMutant, { requests }: RequestProfile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
   if (chosen.length === 0) return null;
@@ -151,7 +151,7 @@ function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
 
 export interface WorkerData {
   readonly seed: number;
-  readonly profile: Profile;
+  readonly profile: RequestProfile;
 }
 
 /**

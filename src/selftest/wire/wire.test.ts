@@ -5,7 +5,7 @@ import { describeCondition } from "./conditions.ts";
 import { isPossible } from "./dimensions.ts";
 import { describeMutant, drawMutant, mutations, type WireMutant } from "./mutant.ts";
 import { isIllegal } from "./mutations/mutation.ts";
-import { type Profile, takeProfile } from "./profile.ts";
+import { type RequestProfile, takeProfile } from "./profile.ts";
 import { probesAffectedBy, type MutantTester, mutantTester, runWire } from "./trial.ts";
 
 /** Maximum share of illegal mutants whose condition no request of a run meets. */
@@ -58,7 +58,7 @@ describe("mutants of behaviour that a seed draws", () => {
 });
 
 describe("a mutant of behaviour", () => {
-  let profile: Profile;
+  let profile: RequestProfile;
   let tester: MutantTester;
   beforeAll(async () => {
     profile = await takeProfile();

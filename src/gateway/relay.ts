@@ -8,7 +8,7 @@ import { Pool } from "undici";
 import { tryParseJson } from "../base/json.ts";
 import type { Header, Exchange } from "../evidence/exchange.ts";
 import { parseRawHeaders, recordBody } from "../wire/record-body.ts";
-import type { StreamShape } from "./trouble.ts";
+import type { StreamReshaping } from "./trouble.ts";
 import { createStreamParser } from "../wire/read-response.ts";
 
 export interface RelayedRequest {
@@ -63,7 +63,11 @@ export function openRelay(origin: string) {
     response.end(bytes);
   };
 
-  const reshape = async (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape): Promise<void> => {
+  const reshape = async (
+    request: RelayedRequest,
+    response: OutgoingResponse,
+    shape: StreamReshaping,
+  ): Promise<void> => {
     const { statusCode, headers, body } = await send(request, response.closed);
     response.head(statusCode, passedHeaders(headers));
     if (statusCode !== 200) {
@@ -113,7 +117,7 @@ const maxPauses = 6;
 async function writeReshaped(
   events: AsyncIterable<StreamedEvent>,
   response: OutgoingResponse,
-  { frame, pauseMs, ending }: StreamShape,
+  { frame, pauseMs, ending }: StreamReshaping,
 ): Promise<void> {
   let number = 0;
   for await (const { name, data } of events) {

@@ -26,7 +26,7 @@ export const troubleDescriptions = {
 
 export type TroubleName = keyof typeof troubleDescriptions;
 
-export interface StreamShape {
+export interface StreamReshaping {
   readonly frame: (name: string, data: string, number: number) => string;
   /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
@@ -46,7 +46,7 @@ export type Trouble = { readonly name: TroubleName } & (
   | { readonly kind: "refuse"; readonly status: number; readonly headers: readonly Header[]; readonly body: string }
   | { readonly kind: "reset" }
   | { readonly kind: "edit"; readonly edit: (value: unknown) => unknown }
-  | { readonly kind: "stream"; readonly shape: StreamShape }
+  | { readonly kind: "stream"; readonly shape: StreamReshaping }
   | { readonly kind: "pages"; readonly limit: number }
 );
 
@@ -96,16 +96,16 @@ export function serverFailure(name: TroubleName, status: number): Trouble {
 
 const plainFrame = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
-const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
+const plainShape: StreamReshaping = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
 
 const editEventData =
-  (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
+  (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamReshaping["frame"] =>
   (name, text) => {
     const data: unknown = JSON.parse(text);
     return plainFrame(name, isObject(data) ? JSON.stringify(edit(name, data)) : text);
   };
 
-const addUnknownEvents: StreamShape["frame"] = (name, data, number) =>
+const addUnknownEvents: StreamReshaping["frame"] = (name, data, number) =>
   `event: progress\ndata: {"percent":${number}}\n\nevent: keep-alive\n\n${plainFrame(name, data)}`;
 
 const setOptionalFieldsToNull = (name: string, data: Readonly<Record<string, unknown>>): object =>
@@ -137,7 +137,7 @@ export const streamTroubles = {
   "unknown-fields": { ...plainShape, frame: editEventData((_, data) => ({ ...unknownField, ...data })) },
   "unknown-events": { ...plainShape, frame: addUnknownEvents },
   "null-fields": { ...plainShape, frame: editEventData(setOptionalFieldsToNull) },
-} as const satisfies Readonly<Record<string, StreamShape>>;
+} as const satisfies Readonly<Record<string, StreamReshaping>>;
 
 export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
   name: "stream-overload",

@@ -1,18 +1,14 @@
 import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
-
-export interface TerminalStyle {
-  readonly colour: boolean;
-  readonly width: number;
-}
+import type { TerminalSettings } from "../report/terminal/section-lines.ts";
 
 /**
  * Returns the style of a stream for text reports, and a function that writes to the stream. The function escapes
  * control characters and any text that GitHub Actions would run as a command.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
-  readonly style: TerminalStyle;
+  readonly style: TerminalSettings;
   readonly write: (text: string) => void;
 } {
   const { NO_COLOR: noColour, FORCE_COLOR: forceColour, GITHUB_ACTIONS: actions } = process.env;

@@ -21,7 +21,8 @@ import { registerKey, registerSecrets } from "../errors.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions } from "../target-flags.ts";
-import { terminalOf, type TerminalStyle } from "../terminal.ts";
+import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
+import { terminalOf } from "../terminal.ts";
 import { printLine } from "../print-line.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/model/exchange-text.ts";
@@ -38,7 +39,11 @@ interface ReplayView {
   readonly command: string;
 }
 
-function replayText({ chosen, pairs, stopped, command }: ReplayView, style: TerminalStyle, isQuiet: boolean): string {
+function replayText(
+  { chosen, pairs, stopped, command }: ReplayView,
+  style: TerminalSettings,
+  isQuiet: boolean,
+): string {
   const total = chosen.exchanges.length;
   const differing = pairs.filter(({ kept, now }) => hasSignificantDifference(compareExchanges(kept, now))).length;
   const lines = [
@@ -70,7 +75,7 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
   return `${differing} of ${formatCount(done, "response")} ${differing === 1 ? "differs" : "differ"}${rest}`;
 }
 
-function pairLines({ kept, now }: ReplayPair, place: string, style: TerminalStyle, isQuiet: boolean): string[] {
+function pairLines({ kept, now }: ReplayPair, place: string, style: TerminalSettings, isQuiet: boolean): string[] {
   const paint = createPaint(style.colour);
   const rows = compareExchanges(kept, now);
   const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;

@@ -7,7 +7,7 @@ import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type AgentRole, agentRoles, describeRoles } from "../../target/target.ts";
 import { createPaint, formatCount, formatLabelled, joinFirst, type Paint } from "../../base/text.ts";
 import type { SkipGroup } from "../../app/plan/skipped-checks.ts";
-import type { TerminalStyle } from "../terminal.ts";
+import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
 import type { DetectedControl, DiscoveredTarget } from "../../app/init/discover.ts";
 
 /** Thrown if Ctrl-C or a signal ends the dialog. If the input ends, a `UsageError` is thrown instead. */
@@ -105,7 +105,7 @@ export function discoverySummary(
   baseUrl: string,
   found: DiscoveredTarget,
   requests: number,
-  { colour, width }: TerminalStyle,
+  { colour, width }: TerminalSettings,
 ): string {
   const paint = createPaint(colour);
   const row = rowsFor(width, paint);
@@ -124,7 +124,7 @@ export function discoverySummary(
   ]);
 }
 
-export function controlText(detected: DetectedControl, { colour, width }: TerminalStyle): string {
+export function controlText(detected: DetectedControl, { colour, width }: TerminalSettings): string {
   const text = detected.kind === "found" ? detected.calls.join(", ") : `none: ${detected.why}`;
   return linesBlock(rowsFor(width, createPaint(colour))("test control", text));
 }
@@ -143,7 +143,7 @@ export function proposalText(
   path: string,
   file: ParsedTargetFile,
   text: string,
-  { colour, width }: TerminalStyle,
+  { colour, width }: TerminalSettings,
 ): string {
   const paint = createPaint(colour);
   const row = rowsFor(width, paint);
@@ -175,7 +175,7 @@ export function proposalText(
   ]);
 }
 
-export function formatMissingParts(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
+export function formatMissingParts(groups: readonly SkipGroup[], { colour, width }: TerminalSettings): string {
   const paint = createPaint(colour);
   if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);
   return linesBlock([

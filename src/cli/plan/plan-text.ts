@@ -14,7 +14,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { formatNumber, wholePercent } from "../../base/numbers.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
-import type { TerminalStyle } from "../terminal.ts";
+import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
 
 const stageTitles: Readonly<Record<Stage, string>> = {
   opening: "first",
@@ -28,7 +28,7 @@ const stageTitles: Readonly<Record<Stage, string>> = {
   review: "After all requests: these review what was recorded",
 };
 
-export function planText(given: FormattedPlan, { colour, width }: TerminalStyle): string {
+export function planText(given: FormattedPlan, { colour, width }: TerminalSettings): string {
   const plan = sanitizeDeep(given);
   const paint = createPaint(colour);
   const blocks = [

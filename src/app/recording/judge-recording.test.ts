@@ -67,6 +67,19 @@ describe("a recording of a right server", () => {
   });
 });
 
+describe("a recording whose URLs have a user and a password", () => {
+  it.each([
+    ["no base URL", null],
+    ["a base URL", "http://127.0.0.1:8080/v1"],
+  ])("is judged with %s given, and shows no password", async (_, baseUrl) => {
+    const entry = anEntry({ url: "http://me:hunter2@127.0.0.1:8080/v1/usage" });
+    const { report, evidence } = await judge(readHar(archive([entry])), { baseUrl });
+    expect(report.target.baseUrl).toBe("http://127.0.0.1:8080/v1");
+    expect(redIn(report)).toContain("USE-2");
+    expect(JSON.stringify({ report, evidence })).not.toContain("hunter2");
+  });
+});
+
 describe("a recording of a wrong server", () => {
   it.each<[string, string, string, string]>([
     ["another code for an absent query", "INV-10", "MISSING_REQUIRED_FIELD", "MISSING_REQUIRED_THING"],

@@ -122,7 +122,9 @@ describe("a watch", () => {
     expect(watching.outlooksBefore).toBe(0);
     expect(watching.outlooks.at(0)).toMatchObject({ kind: "awaited", attempts: 1, lastMs: firstMs });
     const about = (ms: number): unknown => expect.closeTo(firstMs + ms, 1);
-    const next = { kind: "awaited", attempts: 2, lastMs: about(minute), nextMs: about(6 * minute) };
+    // Six attempts with the documented delays (156 minutes), each as late as allowed (959 s together).
+    const latestMs = about(156 * minute + 959_000);
+    const next = { kind: "awaited", attempts: 2, lastMs: about(minute), nextMs: about(6 * minute), latestMs };
     expect(watching.outlooks.at(-1)).toMatchObject(next);
     watching.interrupt();
     expect(await watching.ended).toMatchObject({ kind: "interrupted", outlook: next });

@@ -57,9 +57,14 @@ describe("the agent of an event", () => {
 describe("a ping to a new address", () => {
   it("is not an event of an agent", () => {
     const ping = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
+    const known = { ...delivery({ id: "p1", type: "ping", agent_id: "none" }, 0), attempt: 1 };
     const event = { ...delivery({ type: "agent.invoked", agent_id: "a b" }, 0), attempt: 2 };
-    expect(judgeDeliveredAgentId({ ...evidenceWith({}), deliveries: [ping, event] }).kind).toBe("holds");
-    expect(judgeDeliveredAgentId({ ...evidenceWith({}), deliveries: [ping] }).kind).toBe("breach");
+    const judge = (...deliveries: (typeof ping)[]) => judgeDeliveredAgentId({ ...evidenceWith({}), deliveries }).kind;
+    expect(judge(ping, event)).toBe("holds");
+    expect(judge(ping, ping, event)).toBe("holds");
+    expect(judge(ping, event, { ...ping, attempt: 3 })).toBe("breach");
+    expect(judge(known, event, { ...known, attempt: 3 })).toBe("holds");
+    expect(judge(ping)).toBe("breach");
   });
 });
 

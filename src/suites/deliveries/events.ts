@@ -45,14 +45,20 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Removes pings: deliveries of an undocumented type, e.g. `ping`, that come first to an address. Keeps a type if none
- * of its addresses also gets a documented event: it may be a misnamed event.
+ * Removes pings and their retries: deliveries of an undocumented type, e.g. `ping`, before the first documented event of
+ * an address. Keeps a type if none of its addresses also gets a documented event: it may be a misnamed event.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
-  const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));
-  const hooks = new Set(deliveries.filter((each) => isPublishedEvent(eventTypeOf(each))).map(({ hook }) => hook));
-  const pings = new Set(deliveries.filter((each) => mayBePing(each) && hooks.has(each.hook)).map(eventTypeOf));
-  return deliveries.filter((each) => !(mayBePing(each) && pings.has(eventTypeOf(each))));
+  const hooks = new Set<string>();
+  const early = deliveries.filter((each) => {
+    if (isPublishedEvent(eventTypeOf(each))) hooks.add(each.hook);
+    return !hooks.has(each.hook);
+  });
+  const types = new Set(early.filter(({ hook }) => hooks.has(hook)).map(eventTypeOf));
+  const pings = early.filter((each) => types.has(eventTypeOf(each)));
+  const isPing = (each: Delivery): boolean =>
+    pings.some((ping) => ping === each || (ping.hook === each.hook && isSameEvent(ping, each)));
+  return deliveries.filter((each) => isPublishedEvent(eventTypeOf(each)) || !isPing(each));
 }
 
 export interface AllDeliveries {

@@ -66,6 +66,11 @@ describe.concurrent("a third-party hosting service", () => {
       { creates: ({ id }) => [200, { status: "success", data: { result: { id } } }] },
       { "WHK-1": "answers-200", "WHK-7": "holds" },
     ],
+    [
+      "a ping to each new webhook",
+      { pings: true },
+      { "HOOK-26/404": "unproven", "HOOK-28": "five-attempts", "HOOK-32": "holds", "HOOK-38": "unproven" },
+    ],
     ["no id at all", { creates: () => [201, {}] }, { "WHK-7": "unproven" }],
   ])("passes with %s", async (_, habits, expected) => {
     const verdicts = await judge(habits);
@@ -105,6 +110,10 @@ describe.concurrent("a third-party hosting service", () => {
     ["numbers its events", { shape: (event) => ({ ...event, id: 7 }) }, ["HOOK-1"]],
   ])("fails if it %s", async (_, habits, expected) => {
     expect(broken(await judge(habits)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it("fails if it repeats accepted events, but not its pings", async () => {
+    expect(broken(await judge({ pings: true, lateDuplicateEvery: 1 }))).toContain("HOOK-25");
   });
 
   // A busy machine delays the queue, which may leave the times of retries unproven.

@@ -162,12 +162,13 @@ function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: 
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)
     .filter(({ exchange }) => isSuccess(exchange));
-  const acceptedByHook = webhooks.map(({ hook }) => deliveriesTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
+  const accepted = withoutPings(evidence.hooked.deliveries).filter(wasAccepted);
+  const acceptedByHook = webhooks.map(({ hook }) => deliveriesTo(accepted, hook));
   if (acceptedByHook.every((each) => each.length === 0)) return noDelivery;
   const isObserved = (each: Delivery): boolean =>
     evidence.sent.passed !== null || evidence.all.untilMs - each.receivedMs > firstRetryWithinMs;
-  for (const accepted of acceptedByHook) {
-    const conclusive = accepted.filter((each) => isRepeated(each, evidence) || isObserved(each));
+  for (const those of acceptedByHook) {
+    const conclusive = those.filter((each) => isRepeated(each, evidence) || isObserved(each));
     const [first] = conclusive;
     if (
       first === undefined ||
@@ -196,7 +197,7 @@ function judgeEachEventRetried(evidence: RetryEvidence): Finding<never> {
   const inconclusive = inconclusiveReason(evidence, "twoEvents");
   if (inconclusive !== null) return inconclusive;
   if (evidence.sent.passed === null) return unproven("the schedule was not observed to its end", longerRun);
-  const attempts = withoutPings(attemptsTo(evidence, "twoEvents"));
+  const attempts = attemptsTo(evidence, "twoEvents");
   const failed = attemptsByEvent(attempts).filter(([first]) => first !== undefined && !wasAccepted(first));
   if (failed.length < 2) return inapplicable("no two events of one webhook failed at the same time");
   // A retry can have a different id, and then looks like another event. A missing retry is proven only if no other

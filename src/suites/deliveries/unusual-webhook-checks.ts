@@ -25,7 +25,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   if (odd === undefined || odd === null) return fewRequests;
   const signed = unusualSecretKinds.flatMap((kind) =>
     isSuccess(odd[kind].exchange)
-      ? withoutPings(deliveriesTo(all.deliveries, odd[kind].hook)).map((delivery) => ({ kind, delivery }))
+      ? deliveriesTo(withoutPings(all.deliveries), odd[kind].hook).map((delivery) => ({ kind, delivery }))
       : [],
   );
   const isSignedOtherwise = sent.deliveries.some((each) => each.computedSignature !== null && hasValidSignature(each));
@@ -124,7 +124,7 @@ function judgeQuery({ sent: { odd }, all }: Evidence): Finding<never> {
   if (query === "") return unproven("no webhook has a URL with a query");
   if (!isSuccess(exchange))
     return inapplicable(`no webhook of a URL with a query was created (${outcomeOf(exchange)})`);
-  const arrived = deliveriesTo(all.deliveries, hook);
+  const arrived = deliveriesTo(withoutPings(all.deliveries), hook);
   const isOther = ({ request }: Delivery): boolean => queryIn(request.url) !== query;
   const other = arrived.find(isOther);
   if (other === undefined)

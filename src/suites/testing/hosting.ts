@@ -41,6 +41,8 @@ export interface Habits {
   readonly sign: (body: string, secret: string) => string;
   /** Number of duplicates that the service sends right after an accepted delivery. */
   readonly duplicates: number;
+  /** Whether the service sends a ping to each new webhook, once, whatever the reply. */
+  readonly pings: boolean;
   /** The service sends every n-th accepted event again after a minute; 0 for none. */
   readonly lateDuplicateEvery: number;
   readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
@@ -66,6 +68,7 @@ const defaultHabits: Habits = {
   followsRedirects: false,
   sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
   duplicates: 0,
+  pings: false,
   lateDuplicateEvery: 0,
   shape: (event) => event,
   creates: ({ id }) => [201, { webhook_id: id }],
@@ -103,7 +106,9 @@ export async function startHosting(changes: Partial<Habits> = {}, hasClock = tru
       sending.send(each, { id: randomUUID(), type, created: new Date().toISOString(), data, agent_id: agent });
     }
   };
-  const server = createServer((incoming, response) => void answer({ habits, webhooks, raise }, incoming, response));
+  const server = createServer(
+    (incoming, response) => void answer({ habits, webhooks, raise, ping: sending.ping }, incoming, response),
+  );
   const port = await listenOnLoopback(server);
   const trigger = (type: string) => () => Promise.resolve(raise(type, "bard", { reason: "test" }));
   return {
@@ -136,9 +141,10 @@ interface Service {
   readonly habits: Habits;
   readonly webhooks: Webhook[];
   readonly raise: (type: string, agent: string, data: object) => void;
+  readonly ping: (webhook: Webhook) => Promise<unknown>;
 }
 
-async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMessage, response: ServerResponse) {
+async function answer({ habits, webhooks, raise, ping }: Service, incoming: IncomingMessage, response: ServerResponse) {
   const sent = await text(incoming);
   const body = (sent === "" ? {} : JSON.parse(sent)) as Record<string, unknown>;
   const reply = (status: number, json: unknown): void => {
@@ -177,6 +183,7 @@ async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMe
       states: [],
     };
     webhooks.push(webhook);
+    if (habits.pings) await ping(webhook);
     return reply(...habits.creates(webhook));
   }
   const known = webhooks.find((each) => each.id === id);
@@ -228,7 +235,12 @@ function senderOf(habits: Habits, clock: HostingClock) {
     do await sleep(habits.pollEveryRealMs);
     while (clock.now() < dueMs);
   };
+  const ping = (webhook: Webhook): Promise<unknown> => {
+    const event = { id: randomUUID(), type: "ping", created: new Date().toISOString(), data: {}, agent_id: "none" };
+    return Promise.race([attempt(webhook, JSON.stringify(event)), sleep(25)]);
+  };
   return {
+    ping,
     send: (webhook: Webhook, event: Readonly<Record<string, unknown>>): void =>
       void until(0).then(() => run(webhook, event)),
     settled: async (): Promise<void> => {

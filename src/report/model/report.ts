@@ -178,7 +178,7 @@ export const reportSchema = z
     requests: count,
     executions: count
       .describe(
-        "Number of agent executions: admitted invokes and streams, failed ones included, and the items of batches.",
+        "Largest possible number of agent executions: invokes and streams that were admitted, failed or got no response, and the items of such batches.",
       )
       .exactOptional(),
     lost: count

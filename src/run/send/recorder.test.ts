@@ -21,14 +21,23 @@ describe("agent executions of a run", () => {
     expect(recorder.executions()).toBe(executions);
   });
 
-  it("count an invoke without a response, which an agent may have run", () => {
+  const invoke = { url: "http://h/v1/agents/echo/invoke", body: textBody('{"query":"hello"}') };
+  const batch = { url: "http://h/v1/work", body: textBody('{"batch":[{"query":"hello"},{"query":"again"}]}') };
+  const unanswered = (reason: "silent" | "broken"): Exchange["answer"] => ({
+    kind: "unanswered",
+    reason,
+    detail: "no response",
+    endMs: 30_000,
+  });
+  it.each<[string, Partial<Exchange["request"]>, Partial<Exchange>, number]>([
+    ["without a response", invoke, { answer: unanswered("silent") }, 1],
+    ["cut by an outage", invoke, { answer: unanswered("broken"), reconnect: "refused" }, 1],
+    ["of a batch, cut by an outage", batch, { answer: unanswered("broken"), reconnect: "refused" }, 2],
+    ["answered by a gateway during an outage", invoke, { reconnect: "gateway" }, 1],
+  ])("count what an agent may have run: a request %s", (_, request, changes, executions) => {
     const recorder = startRecorder();
-    const request = { url: "http://h/v1/agents/echo/invoke", body: textBody('{"query":"hello"}') };
-    const exchange: Exchange = {
-      ...sampleExchange("x1", request, {}),
-      answer: { kind: "unanswered", reason: "silent", detail: "no response head within 30 s", endMs: 30_000 },
-    };
+    const exchange: Exchange = { ...sampleExchange("x1", request, { status: 502 }), ...changes };
     recorder.record(exchange, sampleOf(exchange, 0, 0));
-    expect(recorder.executions()).toBe(1);
+    expect([recorder.sent(), recorder.executions()]).toEqual([1, executions]);
   });
 });

@@ -16,9 +16,12 @@ export function startRecorder() {
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  const recordSample = (key: string | null, sample: Sample): void => {
+  const countSent = (sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && mayHaveRunAgent(sample)) executions += 1;
+  };
+  const recordSample = (key: string | null, sample: Sample): void => {
+    countSent(sample);
     if (key !== null) getOrAdd(samples, key, () => []).push(sample);
   };
 
@@ -26,13 +29,10 @@ export function startRecorder() {
     recordSample,
     record: (exchange: Exchange, sample: Sample): void => {
       exchanges.push(exchange);
-      if (isLostWithTarget(exchange)) {
-        isAway = true;
-        sent += 1;
-        return;
-      }
       if (!isAgentCall(sample) && mayHaveRunAgent(sample)) executions += queriesOf(exchange);
-      recordSample(exchange.key, sample);
+      if (!isLostWithTarget(exchange)) return recordSample(exchange.key, sample);
+      isAway = true;
+      countSent(sample);
     },
     /** Returns all exchanges, including those during an outage of the target. */
     recorded: (): readonly Exchange[] => exchanges,
@@ -56,7 +56,10 @@ export function startRecorder() {
       samples.clear();
     },
     sent: (): number => sent,
-    /** Returns the number of agent executions so far. Failed executions and each query of a batch count, too. */
+    /**
+     * Returns the largest possible number of agent executions so far. Each query of a batch counts, and each request
+     * that may have run an agent, also during an outage. The report and `maxExecutions` use this count.
+     */
     executions: (): number => executions,
     countLost: (): void => void (lost += 1),
     lost: (): number => lost,

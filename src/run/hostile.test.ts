@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { sampleOf } from "../base/testing/test-scope.ts";
 import { suites } from "../suites/all.ts";
-import type { Deadlines } from "../wire/deadlines.ts";
+import { type Deadlines, defaultDeadlines } from "../wire/deadlines.ts";
 import { check, type Suite, suite } from "./judge/check.ts";
 import { holds } from "./judge/finding.ts";
 import { probe } from "./probe.ts";
@@ -19,8 +19,18 @@ import {
 import { aKey, aTarget } from "./testing/values.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
-/** Time for a first answer while twelve hostile targets keep this process busy. */
+/** Deadlines for targets that only a deadline stops. */
 const deadlines: Deadlines = { connectMs: 6000, headMs: 6000, silenceMs: 1000, exchangeMs: 6000 };
+const stoppedByDeadline = new Set<string>([
+  "never answers",
+  "drips its head",
+  "drips its body",
+  "sends comments without end",
+  "stops in the middle of the body",
+] satisfies (keyof typeof hostilities)[]);
+
+/** Returns long deadlines for targets that stop by themselves or at a bound, because a busy machine delays them. */
+const deadlinesFor = (name: string): Deadlines => (stoppedByDeadline.has(name) ? deadlines : defaultDeadlines);
 
 /** The suites that judge invokes and streams. The two-faced target is hostile only in these responses. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));
@@ -36,8 +46,8 @@ const usage = suite("Usage", [
 
 async function runAgainst(
   server: HostileServer,
-  selected: readonly Suite[] = suites,
-  timeouts: Partial<Deadlines> = deadlines,
+  selected: readonly Suite[],
+  timeouts: Partial<Deadlines>,
 ): Promise<RunResult> {
   try {
     return await runSuites({
@@ -53,7 +63,7 @@ async function runAgainst(
   }
 }
 
-const sentenceFor = async (server: HostileServer, timeouts?: Partial<Deadlines>): Promise<SkipCause> => {
+const sentenceFor = async (server: HostileServer, timeouts: Partial<Deadlines>): Promise<SkipCause> => {
   const result = await runAgainst(server, suites, timeouts);
   return result.kind === "judged" ? "judged" : result.sentence;
 };
@@ -67,8 +77,17 @@ describe.concurrent("a target that is hostile from the first request on", () => 
     if (/body|events|comments|data|MB$|gzip|JSON|UTF-8|announces|100 kB|header twice|numbers/.test(name))
       strange.add(name);
   it.each(Object.entries(hostilities))("%s: ends with one sentence, and judges nothing", async (name, hostility) => {
-    const sentence = await sentenceFor(await startHostile(hostility));
+    const sentence = await sentenceFor(await startHostile(hostility), deadlinesFor(name));
     expect(sentence).toMatch(strange.has(name) ? noInterface : noAnswer);
+  });
+
+  it("sends large events without end: a bound on their characters ends each response", async () => {
+    const server = await startHostile(hostilities["sends large events without end"]);
+    const { exchanges } = await runAgainst(server, suites, defaultDeadlines);
+    const endings = exchanges.map(({ answer }) => (answer.kind === "answered" ? answer.ending : answer));
+    const detail: unknown = expect.stringMatching(/^more than \d+ characters of events$/);
+    expect(endings).toEqual(endings.map(() => ({ kind: "deadline", detail })));
+    expect(endings).not.toEqual([]);
   });
 });
 
@@ -121,7 +140,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
   it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 12 }))(
     "%s: the run ends, and the harness is not at fault",
     async (name, hostility) => {
-      const result = await runAgainst(await startHostileAfterDiscovery(hostility), attacked);
+      const result = await runAgainst(await startHostileAfterDiscovery(hostility), attacked, deadlinesFor(name));
       if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
       const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
       expect(failed.map(({ finding }) => finding)).toEqual([]);
@@ -141,7 +160,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
     ["sends 1 MB of headers", false],
     ["closes at once", true],
   ])("%s: is retried as a broken connection: %s", async (name, isLost) => {
-    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]), [usage]);
+    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]), [usage], deadlinesFor(name));
     expect(result.lost > 0).toBe(isLost);
   });
 
@@ -151,7 +170,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
     "sends text that is not UTF-8",
     "sends numbers that are none",
   ] as const)("%s: no suite at all is at fault", async (name) => {
-    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]));
+    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]), suites, deadlinesFor(name));
     const failed = result.kind === "judged" && result.judgements.filter(({ finding }) => finding.kind === "error");
     expect(failed).toEqual([]);
   });

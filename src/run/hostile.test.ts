@@ -16,6 +16,7 @@ import {
   startHostile,
   startHostileAfterDiscovery,
 } from "../wire/testing/hostile.ts";
+import type { ClockControl } from "../target/target.ts";
 import { aKey, aTarget } from "./testing/values.ts";
 import type { SkipCause } from "./skip-reason.ts";
 
@@ -48,10 +49,11 @@ async function runAgainst(
   server: HostileServer,
   selected: readonly Suite[],
   timeouts: Partial<Deadlines>,
+  clock: ClockControl | null = null,
 ): Promise<RunResult> {
   try {
     return await runSuites({
-      target: aTarget(server.baseUrl, { keys: { key: aKey({ tier: "pro" }) } }),
+      target: aTarget(server.baseUrl, { keys: { key: aKey({ tier: "pro" }) }, clock }),
       suites: selected,
       maxRequests: 1000,
       maxWaitMs: 0,
@@ -155,6 +157,17 @@ describe.concurrent("a target that turns hostile after the first requests", () =
       expect(JSON.stringify(result.exchanges).length).toBeLessThan(150_000_000);
     },
   );
+
+  it("never answers: the reason names a test clock whose time is unknown", async () => {
+    const advance = (): Promise<void> => Promise.reject(new Error("the call failed"));
+    const clock: ClockControl = { advance, settleMs: 0, agentsFollow: true };
+    const server = await startHostileAfterDiscovery(hostilities["never answers"]);
+    expect(await runAgainst(server, attacked, deadlines, clock)).toMatchObject({
+      stopped: expect.stringMatching(
+        /^the target's time is unknown, so the run advanced its clock no more: the call failed; \d+ of \d+ requests timed out/,
+      ) as string,
+    });
+  });
 
   it.each<[harm: keyof typeof hostilities, isLost: boolean]>([
     ["sends 1 MB of headers", false],

@@ -207,7 +207,7 @@ async function runProbesAndJudge(
   return {
     kind: "judged",
     stopped:
-      executed.stopped ??
+      withClockProblem(executed.stopped, time.clockProblem()) ??
       disturbed ??
       pacer.slowdown.describeUnanswered() ??
       receiver.floodReason(recorder.executions()),
@@ -217,6 +217,10 @@ async function runProbesAndJudge(
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
   };
 }
+
+/** Names a lost test clock as the likely cause of what stopped a run: agents that follow the clock then time out. */
+const withClockProblem = (stopped: string | null, problem: string | null): string | null =>
+  stopped === null || problem === null ? stopped : `${problem}; ${stopped}`;
 
 /** Whether any check that counts requests found a breach. */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {

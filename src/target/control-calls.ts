@@ -2,7 +2,7 @@ import { request } from "undici";
 import { z } from "zod";
 
 import { userAgent } from "../base/package-root.ts";
-import { messageOf } from "../base/errors.ts";
+import { errorCodeOrText, messageOf } from "../base/errors.ts";
 import { isGatewayStatus } from "../base/http.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { isLoopback, type Network } from "../base/network/network.ts";
@@ -28,7 +28,26 @@ export class ControlCallFailed extends Error {
     this.isTemporary = isTemporary;
     this.status = status ?? null;
   }
+
+  /** Whether the target carried out the call. A lost response, a redirect or a 5xx does not show it. */
+  get isCarriedOut(): "no" | "unknown" {
+    const isRefused = this.status !== null && this.status >= 400 && this.status < 500;
+    return isRefused || !this.isSent ? "no" : "unknown";
+  }
+
+  /** Whether the call may have reached the target. `false`: there was no connection. */
+  get isSent(): boolean {
+    return !unconnectedCodes.has(errorCodeOrText(this.cause));
+  }
 }
+
+/** Error codes of a connection that was never made. */
+const unconnectedCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 interface FailureDetails {
   readonly isTemporary: boolean;
@@ -43,7 +62,7 @@ export function clockOverHttp(
 ): ClockControl {
   return {
     advance: async (ms) => {
-      await sendControlCall(advance, network, ms / 1000, "the target's clock did not advance");
+      await sendControlCall(advance, network, ms / 1000, "the call that advances the target's clock failed");
     },
     settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.loopback : defaultSettleMs.remote),
     agentsFollow,

@@ -223,7 +223,9 @@ describe("the calls of a target file", () => {
   it("report an error response of the target", async () => {
     const server = await serve((_, response) => void response.writeHead(403).end());
     const { clock } = read({ clock: { advance: { url: server.url } } });
-    await expect(clock?.advance(1000)).rejects.toThrow(/clock did not advance: POST http:\S+ answered 403/);
+    await expect(clock?.advance(1000)).rejects.toThrow(
+      /advances the target's clock failed: POST http:\S+ answered 403/,
+    );
     server.close();
   });
 });

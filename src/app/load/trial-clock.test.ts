@@ -163,6 +163,10 @@ describe("an advance between two trials", () => {
 
   it("counts a broken connection as temporary", async () => {
     const clock = clockOverHttp({ advance: { url: "http://127.0.0.1:1/clock", method: "POST" } }, plainNetwork);
-    await expect(clock.advance(1000)).rejects.toMatchObject({ name: "ControlCallFailed", isTemporary: true });
+    await expect(clock.advance(1000)).rejects.toMatchObject({
+      name: "ControlCallFailed",
+      isTemporary: true,
+      isCarriedOut: "no",
+    });
   });
 });

@@ -7,6 +7,7 @@ import { startPacer } from "./pacer.ts";
 import { aKey } from "../testing/values.ts";
 import { startRunClock } from "../time/run-clock.ts";
 import { WaitRefused } from "../skip-reason.ts";
+import { ControlCallFailed } from "../../target/control-calls.ts";
 
 /** Creates a run clock on which time passes only in waits. */
 function startSimulatedClock(maxWaitMs = Infinity) {
@@ -169,6 +170,73 @@ describe("the clock of a run", () => {
     const time = startRunClock({ clock, maxWaitMs: 0, signal: new AbortController().signal });
     await Promise.all([time.passTime(5000, "one"), time.passTime(7000, "another")]);
     expect([advances, time.clockOffsetMs(), time.waitedMs()]).toEqual([[5000, 7000], 12_000, 0]);
+  });
+
+  type Answer = "carried out" | "connection refused" | 403 | 502;
+  /** Starts a run's clock whose advances get these answers, and are carried out afterwards. Time passes only in sleeps. */
+  const startWithAnswers = (...answers: readonly Answer[]) => {
+    let [nowMs, calls] = [0, 0];
+    const advance = async (): Promise<void> => {
+      await Promise.resolve();
+      const answer = answers[calls++] ?? "carried out";
+      if (answer === "carried out") return;
+      if (answer !== "connection refused")
+        throw new ControlCallFailed(`answered ${answer}`, { isTemporary: answer === 502, status: answer });
+      const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+      throw new ControlCallFailed("got no response", { isTemporary: true, cause });
+    };
+    const sleep = async (ms: number): Promise<void> => {
+      await Promise.resolve();
+      nowMs += ms;
+    };
+    const timers = { now: () => nowMs, sleep };
+    const clock = { advance, settleMs: 0, agentsFollow: true };
+    const time = startRunClock({ clock, maxWaitMs: 0, signal: new AbortController().signal, timers });
+    return { time, calls: () => calls };
+  };
+  const away = Array.from({ length: 20 }, () => "connection refused" as const);
+
+  it.each<[string, readonly Answer[], readonly number[], object]>([
+    ["a short advance gets a 502", [502], [500], { passed: 1, min: 500, max: 1000, calls: 2, isKnown: true }],
+    ["two short advances get a 502", [502, 502], [500], { passed: 1, min: 500, max: 1500, calls: 3, isKnown: true }],
+    [
+      "three short advances get a 502",
+      [502, 502, 502],
+      [500, 1],
+      { passed: 0, min: 0, max: 1500, calls: 3, isKnown: false },
+    ],
+    ["a long advance gets a 502", [502], [60_000, 1], { passed: 0, min: 0, max: 60_000, calls: 1, isKnown: false }],
+    [
+      "the target is away for a while",
+      away.slice(0, 5),
+      [60_000],
+      { passed: 1, min: 60_000, max: 60_000, calls: 6, isKnown: true },
+    ],
+    [
+      "the target is away for 8 s",
+      away.slice(0, 9),
+      [60_000, 1],
+      { passed: 1, min: 1, max: 1, calls: 10, isKnown: true },
+    ],
+    ["an advance is refused", [403], [60_000, 1], { passed: 1, min: 1, max: 1, calls: 2, isKnown: true }],
+  ])("knows how far the target's clock may have moved if %s", async (_, answers, advancesMs, expected) => {
+    const { time, calls } = startWithAnswers(...answers);
+    const ended = await Promise.allSettled(advancesMs.map((ms) => time.passTime(ms, "a window passes")));
+    expect({
+      passed: ended.filter(({ status }) => status === "fulfilled").length,
+      min: time.clockOffsetMs(),
+      max: time.maxClockOffsetMs(),
+      calls: calls(),
+      isKnown: time.clockProblem() === null,
+    }).toEqual(expected);
+  });
+
+  it("says why it advances the target's clock no more", async () => {
+    const { time } = startWithAnswers(502);
+    const reason = "the target's time is unknown, so the run advanced its clock no more: answered 502";
+    for (const ms of [60_000, 1])
+      await expect(time.passTime(ms, "a window passes")).rejects.toMatchObject({ skipReason: { reason, needs: null } });
+    expect(time.clockProblem()).toBe(reason);
   });
 
   it("refuses a wait that a broken target clock cannot serve", async () => {

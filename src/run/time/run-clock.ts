@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../base/errors.ts";
+import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { need, WaitRefused } from "../skip-reason.ts";
 
@@ -54,7 +55,7 @@ export interface RunClock {
   readonly now: () => number;
   /** Total time by which the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** Like `clockOffsetMs`, but includes advances that are still running or have failed. */
+  /** Like `clockOffsetMs`, but includes advances that are still running, or that may have taken place though they failed. */
   readonly maxClockOffsetMs: () => number;
   /**
    * Real time that all advances of the test clock took in total. If the target's clock stands still during advances, it
@@ -68,6 +69,8 @@ export interface RunClock {
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
+  /** Why the run advances the test clock no more; `null` while it does. */
+  readonly clockProblem: () => string | null;
   /** Real time to wait for deliveries and other effects after an advance of the test clock. 0 without a test clock. */
   readonly settleMs: number;
   readonly agentsFollow: boolean;
@@ -126,7 +129,7 @@ export const machineTimers: Timers = {
 export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machineTimers }: RunClockOptions): RunClock {
   const started = timers.now();
   const now = (): number => timers.now() - started;
-  const targetClock = clock === null ? null : startTargetClock(clock, now);
+  const targetClock = clock === null ? null : startTargetClock(clock, now, (ms) => timers.sleep(ms, signal));
   const budget = createWaitBudget(maxWaitMs, now);
   const clockOffsetMs = (): number => targetClock?.offsetMs() ?? 0;
 
@@ -150,6 +153,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
     advancingMs: () => targetClock?.advancingMs() ?? 0,
     targetMs: () => now() + clockOffsetMs(),
     canAdvance: targetClock !== null,
+    clockProblem: () => targetClock?.problem() ?? null,
     settleMs: clock?.settleMs ?? 0,
     agentsFollow: clock?.agentsFollow ?? false,
     waitedMs: budget.takenMs,
@@ -216,27 +220,60 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   };
 }
 
-function startTargetClock(control: ClockControl, now: () => number) {
-  let [offsetMs, maxOffsetMs, advancingMs] = [0, 0, 0];
+/** Time for which a failed advance is repeated. A target can be unavailable for some seconds while it restarts. */
+const retryForMs = 8000;
+const retryPauseMs = 1000;
+/**
+ * Maximum total of advances that may have taken place though they failed. Checks allow for a second between two clocks.
+ * Beyond it, the run no longer knows the target's time, and the times in responses show only whole seconds.
+ */
+const maxUnknownMs = 1000;
+
+/** Advances a test clock. Repeats a failed advance if the target's time stays known well enough. */
+function startTargetClock(control: ClockControl, now: () => number, pause: (ms: number) => Promise<unknown>) {
+  let [offsetMs, underwayMs, unknownMs, advancingMs] = [0, 0, 0, 0];
+  let problem: string | null = null;
   let advancing: Promise<void> = Promise.resolve();
-  const advance = (ms: number): Promise<void> => {
-    advancing = advancing.then(async () => {
-      maxOffsetMs += ms;
-      const startedMs = now();
-      try {
-        await control.advance(ms);
-      } catch (error) {
-        throw new WaitRefused(messageOf(error));
-      }
-      offsetMs += ms;
-      advancingMs += now() - startedMs;
-    });
-    return advancing;
+
+  const keepTrying = async (ms: number, untilMs: number): Promise<void> => {
+    try {
+      await control.advance(ms);
+    } catch (error) {
+      const call = error instanceof ControlCallFailed ? error : null;
+      if (call?.isCarriedOut !== "no") unknownMs += ms;
+      if (unknownMs > maxUnknownMs) problem = describeUnknownTime(error);
+      const isRefused = call?.isCarriedOut === "no" && call.isSent;
+      if (problem !== null || isRefused || now() >= untilMs) throw new WaitRefused(problem ?? messageOf(error));
+      await pause(retryPauseMs);
+      await keepTrying(ms, untilMs);
+    }
   };
+
+  const advanceOnce = async (ms: number): Promise<void> => {
+    if (problem !== null) throw new WaitRefused(problem);
+    const startedMs = now();
+    underwayMs = ms;
+    try {
+      await keepTrying(ms, startedMs + retryForMs);
+      offsetMs += ms;
+    } finally {
+      underwayMs = 0;
+      advancingMs += now() - startedMs;
+    }
+  };
+
   return {
-    advance,
+    advance: (ms: number): Promise<void> => {
+      const ended = advancing.then(() => advanceOnce(ms));
+      advancing = ended.catch(() => {});
+      return ended;
+    },
+    problem: (): string | null => problem,
     offsetMs: (): number => offsetMs,
-    maxOffsetMs: (): number => maxOffsetMs,
+    maxOffsetMs: (): number => offsetMs + unknownMs + underwayMs,
     advancingMs: (): number => advancingMs,
   };
 }
+
+const describeUnknownTime = (error: unknown): string =>
+  `the target's time is unknown, so the run advanced its clock no more: ${messageOf(error)}`;

@@ -21,7 +21,6 @@ export interface ReferenceProcess extends StartedServer {
 }
 
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
-  const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
   const child = startProcess(import.meta.url, "child", {
     execArgv: [],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -33,31 +32,29 @@ export async function startReferenceProcess(options: Partial<StartOptions> = {})
     if (child.connected) child.disconnect();
     await ended;
   };
-  const reply = await send({ kind: "start", start }).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-  if (reply.kind !== "started") throw unexpectedReply(reply);
+  const started = await send("start", { patches: [], tiers: {}, speed: 1, ...options }).catch(
+    async (error: unknown) => {
+      await close();
+      throw error;
+    },
+  );
   return {
-    ...reply.started,
-    issueKey: async (tier) => {
-      const issued = await send({ kind: "freshKey", tier });
-      if (issued.kind !== "key") throw unexpectedReply(issued);
-      return { name: issued.name, key: issued.key };
-    },
-    setSpeed: async (speed) => void (await send({ kind: "speed", speed })),
-    toNextHour: async () => void (await send({ kind: "nextHour" })),
-    rssBytes: async () => {
-      const memory = await send({ kind: "rss" });
-      if (memory.kind !== "rss") throw unexpectedReply(memory);
-      return memory.bytes;
-    },
+    ...started,
+    issueKey: (tier) => send("issueKey", tier),
+    setSpeed: (speed) => send("setSpeed", speed),
+    toNextHour: () => send("toNextHour"),
+    rssBytes: () => send("rssBytes"),
     close,
   };
 }
 
-function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
-  const waiting = new Map<number, Pick<PromiseWithResolvers<ChildReply>, "resolve" | "reject">>();
+type CommandSender = <N extends keyof ChildCommands>(
+  name: N,
+  ...args: Parameters<ChildCommands[N]>
+) => ReturnType<ChildCommands[N]>;
+
+function commandSender(child: ChildProcess): CommandSender {
+  const waiting = new Map<number, Pick<PromiseWithResolvers<unknown>, "resolve" | "reject">>();
   let count = 0;
   const rejectAll = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));
@@ -67,15 +64,15 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
     const pending = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.kind === "failed") pending?.reject(new Error(reply.message));
-    else pending?.resolve(reply);
+    else pending?.resolve(reply.result);
   });
   child.on("error", (error) => rejectAll(`The embedded server's process does not start: ${error.message}`));
   child.on("exit", (code, signal) =>
     rejectAll(`The embedded server's process has ended (${signal ?? `exit code ${code}`}).`),
   );
-  return (command) =>
-    new Promise((resolve, reject) => {
-      const request: ChildRequest = { id: (count += 1), command };
+  const send = (name: keyof ChildCommands, ...args: readonly unknown[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      const request: ChildRequest = { id: (count += 1), name, args };
       waiting.set(request.id, { resolve, reject });
       child.send(request, (error) => {
         if (error === null) return;
@@ -83,40 +80,35 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
         reject(new Error(`The embedded server's process cannot be reached: ${error.message}`));
       });
     });
+  // The cast is safe, because the child runs the command of this name.
+  return send as CommandSender;
 }
-
-const unexpectedReply = ({ kind }: ChildReply): Error =>
-  new Error(`The embedded server's process sent an unexpected reply: ${kind}.`);
 
 export type PatchName = Pick<Patch, "kind" | "name">;
 
-export interface StartOptions {
+interface StartOptions {
   readonly patches: readonly PatchName[];
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
   readonly speed: number;
 }
-
-export type ChildCommand =
-  | { readonly kind: "start"; readonly start: StartOptions }
-  | { readonly kind: "freshKey"; readonly tier: TierName }
-  | { readonly kind: "speed"; readonly speed: number }
-  | { readonly kind: "nextHour" }
-  | { readonly kind: "rss" };
-
-export interface ChildRequest {
-  readonly id: number;
-  readonly command: ChildCommand;
-}
-
-export type ChildReply =
-  | { readonly id: number; readonly kind: "started"; readonly started: StartedServer }
-  | { readonly id: number; readonly kind: "key"; readonly name: string; readonly key: string }
-  | { readonly id: number; readonly kind: "clockSet" }
-  | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
-  | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
 interface StartedServer {
   readonly baseUrl: string;
   readonly agents: Reference["agents"];
   readonly tiers: Readonly<Record<TierName, TierLimits>>;
 }
+
+/** The commands that the child process carries out. */
+export interface ChildCommands extends Omit<ReferenceProcess, keyof StartedServer | "close"> {
+  readonly start: (options: StartOptions) => Promise<StartedServer>;
+}
+
+export interface ChildRequest {
+  readonly id: number;
+  readonly name: keyof ChildCommands;
+  readonly args: readonly unknown[];
+}
+
+export type ChildReply =
+  | { readonly id: number; readonly kind: "done"; readonly result: unknown }
+  | { readonly id: number; readonly kind: "failed"; readonly message: string };

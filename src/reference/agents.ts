@@ -51,11 +51,7 @@ export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stre
 /** Default settings of a deployment. Source: Limits, Scope of limits 4. */
 export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as const;
 
-const echoText = (query: string) => `You said: ${query}`;
-
-export const plainAgent: Agent = {
-  id: "plain",
-  name: "plain",
+const plainTraits = {
   description: "Answers with the words it was given.",
   framework: "reference",
   version: "1.0.0",
@@ -64,15 +60,19 @@ export const plainAgent: Agent = {
     { file: "agent.py", module: "answer", tag: "answer" },
     { file: "agent.py", module: "answer_stream", tag: "answer_stream" },
   ],
-  deployment: { ...deploymentDefaults, id: "" },
   health: "healthy",
   warnings: [],
   processingMs: 0,
   chunkIntervalMs: 0,
   failure: { kind: "none" },
   remembers: false,
-  respond: echoText,
-};
+  respond: (query) => `You said: ${query}`,
+} as const satisfies Partial<Agent>;
+
+/** Creates a healthy agent that repeats the query, unless `traits` say otherwise. */
+export function createAgent(id: string, traits: Partial<Agent> = {}): Agent {
+  return { ...plainTraits, id, name: id, deployment: { ...deploymentDefaults, id: `dep_${id}` }, ...traits };
+}
 
 const numberedLines = Array.from({ length: 200 }, (_, line) => `line-${String(line + 1).padStart(3, "0")}`).join(" ");
 const numberedDrops = Array.from({ length: 10 }, (_, drop) => `drop-${drop + 1}`).join(" ");
@@ -81,82 +81,55 @@ const multiScriptText = "Grüße 你好 世界 こんにちは 👩‍👩‍�
 const respondWithTurn = (query: string, { turn, previousQuery }: Conversation) =>
   previousQuery === null ? `Turn ${turn}: ${query}` : `Turn ${turn}: ${query} (before: ${previousQuery})`;
 
-const roleAgents: readonly Agent[] = [
-  { ...plainAgent, id: "echo" },
-  {
-    ...plainAgent,
-    id: "storyteller",
+const plainAgentCount = 13;
+
+export const referenceAgents: readonly Agent[] = [
+  createAgent("echo"),
+  createAgent("storyteller", {
     description: "Tells a story of 200 words, one chunk each.",
     respond: () => numberedLines,
-  },
-  {
-    ...plainAgent,
-    id: "dripper",
+  }),
+  createAgent("dripper", {
     description: "Streams ten words, one a second.",
     processingMs: 1000,
     chunkIntervalMs: 1000,
     respond: () => numberedDrops,
-  },
-  {
-    ...plainAgent,
-    id: "polyglot",
+  }),
+  createAgent("polyglot", {
     description: "Speaks in scripts, emoji and combining marks, and repeats the query.",
     respond: (query) => `${multiScriptText} ${query}`,
-  },
-  { ...plainAgent, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterChunks: 0 } },
-  {
-    ...plainAgent,
-    id: "breaker",
+  }),
+  createAgent("crasher", { description: "Fails at once.", failure: { kind: "crash", afterChunks: 0 } }),
+  createAgent("breaker", {
     description: "Fails in mid-stream, after two chunks.",
     failure: { kind: "crash", afterChunks: 2 },
     respond: (query) => `Two words only ${query}`,
-  },
-  {
-    ...plainAgent,
-    id: "full",
+  }),
+  createAgent("full", {
     description: "Is always overloaded.",
     failure: { kind: "overload", afterChunks: 0, retryAfterSeconds: 5 },
-  },
-  { ...plainAgent, id: "sleeper", description: "Thinks for two seconds.", processingMs: 2000 },
-  { ...plainAgent, id: "stuck", description: "Thinks for longer than its timeout allows.", processingMs: 90_000 },
-  {
-    ...plainAgent,
-    id: "worn",
+  }),
+  createAgent("sleeper", { description: "Thinks for two seconds.", processingMs: 2000 }),
+  createAgent("stuck", { description: "Thinks for longer than its timeout allows.", processingMs: 90_000 }),
+  createAgent("worn", {
     description: "Works, but its checks show warnings.",
     health: "degraded",
     warnings: ["dependency store is slow", "memory is nearly used up"],
-  },
-  {
-    ...plainAgent,
-    id: "down",
+  }),
+  createAgent("down", {
     description: "Its critical checks fail.",
     health: "unhealthy",
     failure: { kind: "crash", afterChunks: 0 },
-  },
-  {
-    ...plainAgent,
-    id: "keeper",
+  }),
+  createAgent("keeper", {
     description: "Remembers the conversation of a session.",
     remembers: true,
     respond: respondWithTurn,
-  },
-  { ...plainAgent, id: "herald", description: "Echoes; made for webhooks, as nothing else calls it." },
-  { ...plainAgent, id: "elder", description: "An agent of another version.", version: "0.9.3" },
+  }),
+  createAgent("herald", { description: "Echoes; made for webhooks, as nothing else calls it." }),
+  createAgent("elder", { description: "An agent of another version.", version: "0.9.3" }),
+  ...Array.from({ length: plainAgentCount }, (_, index) => createAgent(`plain-${String(index + 1).padStart(2, "0")}`)),
 ];
-
-const plainAgentCount = 13;
-
-export const referenceAgents: readonly Agent[] = [
-  ...roleAgents,
-  ...Array.from({ length: plainAgentCount }, (_, index) => ({
-    ...plainAgent,
-    id: `plain-${String(index + 1).padStart(2, "0")}`,
-  })),
-].map(withDeployment);
-
-function withDeployment(agent: Agent): Agent {
-  return { ...agent, name: agent.id, deployment: { ...agent.deployment, id: `dep_${agent.id}` } };
-}
 
 /** Id of the agent that a run of the suites deploys and later removes. */
 export const newAgentId = "newcomer";

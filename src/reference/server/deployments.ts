@@ -1,7 +1,7 @@
 import type { HealthStatus } from "../../spec/events-and-errors.ts";
 import { isoTime } from "../json-edit.ts";
 import type { AgentFile } from "../agent-file.ts";
-import { plainAgent, referenceAgents, type Agent } from "../agents.ts";
+import { createAgent, type Agent } from "../agents.ts";
 import { fileOwner, type HostingEvent, type NewWebhook } from "../webhooks/store.ts";
 import type { ServerState } from "./state.ts";
 
@@ -18,19 +18,15 @@ function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: 
 
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
-  const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
+  const agent =
+    change.kind === "created"
+      ? createAgent(change.agentId, { createdAt: isoTime(clock.now()) })
+      : withChange(before, change);
   if (agent === null) return null;
   if (change.kind === "deleted") agents.delete(agent.id);
   else agents.set(agent.id, agent);
   outbox.emit(deploymentEvent(`deployment.${change.kind}`, agent));
   return agent;
-}
-
-function newAgent(id: string, nowMs: number): Agent | null {
-  const [echo] = referenceAgents;
-  if (echo === undefined) return null;
-  const deployment = { ...echo.deployment, id: `dep_${id}` };
-  return { ...echo, id, name: id, createdAt: isoTime(nowMs), deployment };
 }
 
 function withChange(agent: Agent | null, change: DeploymentChange): Agent | null {
@@ -48,9 +44,7 @@ function incrementVersion(version: string): string {
 /** Makes an agent from a configuration file. The agent only repeats the query: its code cannot run here. */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
-  return {
-    ...plainAgent,
-    id,
+  return createAgent(id, {
     name: file.agentName,
     description: file.description ?? "",
     framework: file.framework,
@@ -59,7 +53,7 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
     entrypoints: file.entrypoints,
     deployment: { id: `dep_${id}`, timeoutMs: file.timeoutSeconds * 1000, memory: file.memory },
     respond: (query, _conversation, tag) => `Entrypoint ${tag} (${functions.get(tag) ?? "none"}) was given: ${query}`,
-  };
+  });
 }
 
 export function agentIdFromName(agentName: string): string {

@@ -12,76 +12,56 @@ interface Survivor {
   readonly reason: string;
 }
 
+const any = "*";
+
+const row = (reason: string, mutation: string, condition = any): Survivor => ({ mutation, condition, reason });
+
 const wireSurvivors: readonly Survivor[] = [
-  {
-    mutation: "*",
-    condition: "*second * to * of the minute",
-    reason:
-      "The reference server's clock moves only when a run moves it, so few requests of one kind come in each quarter.",
-  },
-  {
-    mutation: "*milliseconds for seconds*",
-    condition: "*",
-    reason:
-      "One or two reports do not show the unit of `uptime`, because each replica has its own (HLT-8). An `execution_time` may be as long as the clock was moved meanwhile.",
-  },
-  {
-    mutation: "charge *",
-    condition: "*",
-    reason:
-      "A cost is red only if it repeats and nobody else can have used the key, and only where neighbours of the request tell its cost.",
-  },
-  {
-    mutation: "remaining three too high",
-    condition: "*",
-    reason:
-      "The count is judged by its fall from one request to the next, which the next window or a concurrent request may hide.",
-  },
-  {
-    mutation: "*",
-    condition: "*age first*",
-    reason: "A key has one first request, so each endpoint gets that of a few keys only.",
-  },
-  {
-    mutation: "*",
-    condition: "*age second*",
-    reason: "A key has one second request, so each endpoint gets that of a few keys only.",
-  },
-  {
-    mutation: "* (usage*",
-    condition: "*",
-    reason:
-      "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
-  },
-  {
-    mutation: "*",
-    condition: "*, *, *",
-    reason:
-      "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
-  },
-  {
-    mutation: "more items than the limit (list)",
-    condition: "*request number *",
-    reason: "The list that a run requests at this number may show all agents, so there are no more items to add.",
-  },
-  {
-    mutation: "let a key pass that is one agent",
-    condition: "*",
-    reason:
-      "The key is refused only for agents that it must not use. A run tries each property with this key, but mostly with its own agent.",
-  },
-  {
-    mutation: "let a request pass with the * used up",
-    condition: "*",
-    reason:
-      "The document does not say whether requests that run no agent are limited, so an admitted one breaks nothing by itself.",
-  },
-  {
-    mutation: "40* for 429 (*",
-    condition: "*",
-    reason:
-      "What creates something is asked for with a malformed body while a key is used up, and the order of refusals is not stated.",
-  },
+  row(
+    "The reference server's clock moves only when a run moves it, so few requests of one kind come in each quarter.",
+    any,
+    "*second * to * of the minute",
+  ),
+  row(
+    "One or two reports do not show the unit of `uptime`, because each replica has its own (HLT-8). An `execution_time` may be as long as the clock was moved meanwhile.",
+    "*milliseconds for seconds*",
+  ),
+  row(
+    "A cost is red only if it repeats and nobody else can have used the key, and only where neighbours of the request tell its cost.",
+    "charge *",
+  ),
+  row(
+    "The count is judged by its fall from one request to the next, which the next window or a concurrent request may hide.",
+    "remaining three too high",
+  ),
+  row("A key has one first request, so each endpoint gets that of a few keys only.", any, "*age first*"),
+  row("A key has one second request, so each endpoint gets that of a few keys only.", any, "*age second*"),
+  row(
+    "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
+    "* (usage*",
+  ),
+  row(
+    "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
+    any,
+    "*, *, *",
+  ),
+  row(
+    "The list that a run requests at this number may show all agents, so there are no more items to add.",
+    "more items than the limit (list)",
+    "*request number *",
+  ),
+  row(
+    "The key is refused only for agents that it must not use. A run tries each property with this key, but mostly with its own agent.",
+    "let a key pass that is one agent",
+  ),
+  row(
+    "The document does not say whether requests that run no agent are limited, so an admitted one breaks nothing by itself.",
+    "let a request pass with the * used up",
+  ),
+  row(
+    "What creates something is asked for with a malformed body while a key is used up, and the order of refusals is not stated.",
+    "40* for 429 (*",
+  ),
 ];
 
 export const wireSurvivorsTable = (): string =>
@@ -93,8 +73,8 @@ export const wireSurvivorsTable = (): string =>
 
 export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTrial, "mutant">): string | null =>
   wireSurvivors.find(
-    (row) =>
-      globMatcher(row.mutation)(mutation.description) && globMatcher(row.condition)(describeCondition(condition)),
+    (each) =>
+      globMatcher(each.mutation)(mutation.description) && globMatcher(each.condition)(describeCondition(condition)),
   )?.reason ?? null;
 
 export interface ClassRow {

@@ -9,22 +9,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Target } from "../../target/target.ts";
 import { eventRewriter, type Mutation, type Upstream } from "./mutations/mutation.ts";
 import { type RequestTraits, type WireHead, type WireResponse } from "./dimensions.ts";
-import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
+import { type PendingRequest, traitReader, type WireRequest } from "./request-traits.ts";
 
 export interface ProxyChange {
   readonly matches: (traits: RequestTraits) => boolean;
   readonly mutation: Mutation;
 }
 
-interface ProxyCounts {
-  /** Number of requests so far that met the mutant's condition. */
-  chosen: number;
-  changed: number;
-}
-
 interface WireProxy {
   readonly target: Target;
-  readonly counts: ProxyCounts;
+  /** Returns the number of responses that the mutation has changed so far. */
+  readonly changedCount: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -41,10 +36,11 @@ interface ProxyContext {
   readonly target: Target;
   readonly port: number;
   readonly agent: Agent;
-  readonly reader: TraitReader;
+  readonly beginRequest: (request: WireRequest) => PendingRequest;
   readonly change: ProxyChange | null;
   readonly listener: ProxyListener | null;
-  readonly counts: ProxyCounts;
+  /** Counts a response that the mutation was to change. */
+  readonly count: (isChanged: boolean) => void;
   readonly unrestrictedKey: string;
 }
 
@@ -53,28 +49,26 @@ export async function startWireProxy(
   change: ProxyChange | null,
   listener: ProxyListener | null = null,
 ): Promise<WireProxy> {
-  const upstream = new URL(target.baseUrl);
+  const url = new URL(target.baseUrl);
   const agent = new Agent({ keepAlive: true });
-  const counts: ProxyCounts = { chosen: 0, changed: 0 };
+  let changedCount = 0;
   const context: ProxyContext = {
     target,
-    port: Number(upstream.port),
+    port: Number(url.port),
     agent,
-    reader: traitReader(target),
+    beginRequest: traitReader(target),
     change,
     listener,
-    counts,
+    count: (isChanged) => void (changedCount += Number(isChanged)),
     unrestrictedKey: unrestrictedKeyOf(target),
   };
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     forwardRequest(context, request, response).catch(() => response.destroy());
   });
-  const port = await listenOnLoopback(server);
-  const own = new URL(target.baseUrl);
-  own.port = String(port);
+  url.port = String(await listenOnLoopback(server));
   return {
-    target: { ...target, baseUrl: own.href.replace(/\/$/, "") },
-    counts,
+    target: { ...target, baseUrl: url.href.replace(/\/$/, "") },
+    changedCount: () => changedCount,
     close: async () => {
       const closed = once(server, "close");
       server.close();
@@ -102,7 +96,7 @@ async function forwardRequest(
     headers: pairsOf(incoming.rawHeaders),
     body: await buffer(incoming),
   };
-  const pending = context.reader.begin(request);
+  const pending = context.beginRequest(request);
   try {
     await answer(context, request, pending, outgoing);
   } finally {
@@ -120,12 +114,10 @@ async function answer(
   const head = headOf(source);
   const traits = pending.completeTraits(head);
   context.listener?.(traits, request);
-  const { change, counts } = context;
+  const { change, count } = context;
   if (change === null || !change.matches(traits)) return relayStream(source, head, outgoing);
-  counts.chosen += 1;
   const { change: how } = change.mutation;
   const upstream = upstreamOf(context, request);
-  const count = (isChanged: boolean): void => void (counts.changed += isChanged ? 1 : 0);
   if (how.kind === "head") {
     const changed = how.of(head, traits);
     count(changed !== null);

@@ -19,14 +19,6 @@ export interface WireRequest {
   readonly body: Buffer;
 }
 
-/**
- * Reads the properties of requests. Counts the requests of each key, because properties such as `age` need the count.
- */
-export interface TraitReader {
-  /** Call this when a request arrives. Pass the head of its response to the returned object. */
-  readonly begin: (request: WireRequest) => PendingRequest;
-}
-
 export interface PendingRequest {
   /** Returns the traits of the request. Must be called when the response's status and headers have arrived. */
   readonly completeTraits: (head: WireHead) => RequestTraits;
@@ -47,22 +39,24 @@ interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" |
   readonly values: ReadValues;
 }
 
-export function traitReader(target: Target): TraitReader {
+/**
+ * Returns a reader of the requests' properties. Call it when a request arrives. It counts the requests of each key,
+ * because properties such as `age` need the count.
+ */
+export function traitReader(target: Target): (request: WireRequest) => PendingRequest {
   const uses = new Map<string, KeyUse>();
   const useOf = (name: string): KeyUse => getOrAdd(uses, name, () => ({ count: 0, open: 0, reset: null }));
-  return {
-    begin: (request) => {
-      const own = ownTraits(request, target);
-      const use = own.key.name === null ? null : useOf(own.key.name);
-      const holdsAllSlots = (use?.open ?? 0) >= own.key.slots;
-      if (use !== null) use.open += 1;
-      return {
-        completeTraits: (head) => traitsOf(own, head, use, holdsAllSlots),
-        end: () => {
-          if (use !== null) use.open -= 1;
-        },
-      };
-    },
+  return (request) => {
+    const own = ownTraits(request, target);
+    const use = own.key.name === null ? null : useOf(own.key.name);
+    const holdsAllSlots = (use?.open ?? 0) >= own.key.slots;
+    if (use !== null) use.open += 1;
+    return {
+      completeTraits: (head) => traitsOf(own, head, use, holdsAllSlots),
+      end: () => {
+        if (use !== null) use.open -= 1;
+      },
+    };
   };
 }
 

@@ -123,7 +123,7 @@ async function runSelection(selection: SelectedSuites, change: ProxyChange | nul
   const proxy = await startWireProxy(embedded.target, change);
   try {
     const result = await runUnbounded(proxy.target, selection.suites, { deadlines: shortDeadlines });
-    return { changed: proxy.counts.changed, ...redOf(result) };
+    return { changed: proxy.changedCount(), ...redOf(result) };
   } finally {
     await proxy.close();
     await embedded.close();

@@ -161,12 +161,13 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
+/** For each field that limits a key: the trait that it sets, and the values that it may have. */
 const traitRules = {
-  scope: { isValid: (value: unknown) => value === "read-only", reason: "must be read-only" },
-  agents: { isValid: isTextList, reason: "must be a list of strings" },
-  allowed_ips: { isValid: isTextList, reason: "must be a list of strings" },
-  expires_in_seconds: { isValid: isCount, reason: "must be an integer of 0 or more" },
-  tokens_used: { isValid: isCount, reason: "must be an integer of 0 or more" },
+  scope: { trait: "scope", isValid: (value: unknown) => value === "read-only", reason: "must be read-only" },
+  agents: { trait: "agents", isValid: isTextList, reason: "must be a list of strings" },
+  allowed_ips: { trait: "allowedIps", isValid: isTextList, reason: "must be a list of strings" },
+  expires_in_seconds: { trait: "expiresInSeconds", isValid: isCount, reason: "must be an integer of 0 or more" },
+  tokens_used: { trait: "tokensUsedBefore", isValid: isCount, reason: "must be an integer of 0 or more" },
 } as const;
 
 function isTextList(value: unknown): boolean {
@@ -178,16 +179,10 @@ function isCount(value: unknown): boolean {
 }
 
 function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits> | ApiError {
-  for (const [name, { isValid, reason }] of Object.entries(traitRules))
-    if (fields[name] !== undefined && !isValid(fields[name])) return fieldError("invalid-input", name, reason);
-  const given = {
-    scope: fields["scope"],
-    agents: fields["agents"],
-    allowedIps: fields["allowed_ips"],
-    expiresInSeconds: fields["expires_in_seconds"],
-    tokensUsedBefore: fields["tokens_used"],
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const given = Object.entries(traitRules).filter(([name]) => fields[name] !== undefined);
+  for (const [name, { isValid, reason }] of given)
+    if (!isValid(fields[name])) return fieldError("invalid-input", name, reason);
+  return Object.fromEntries(given.map(([name, { trait }]) => [trait, fields[name]]));
 }
 
 function agentsForRoles(): object {

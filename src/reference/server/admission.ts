@@ -5,16 +5,12 @@ import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import { apiError, type ApiError, type ErrorCause } from "../behaviour/errors.ts";
-import type { Credentials } from "../behaviour/authentication.ts";
+import type { AccessRequest, Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
-interface IncomingRequest {
-  readonly endpoint: Endpoint;
+interface IncomingRequest extends AccessRequest {
   readonly authorization: string;
-  readonly address: string;
-  readonly agentId: string | null;
-  readonly isSigned: boolean;
 }
 
 export interface RequestContext {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hourMs } from "../../base/duration.ts";
-import { memoizeByObject } from "../../base/memoize.ts";
+import { getOrAdd, memoizeByObject } from "../../base/memoize.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { type Agent, type Conversation, referenceAgents } from "../agents.ts";
 import type { Alert } from "../behaviour/alerts.ts";
@@ -141,18 +141,10 @@ export function serverState(parts: ServerSetup): ServerState {
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
     leftOut: usageOmissions(),
-    accountOf: (name, key) => getOrCreate(accounts, name, () => openAccount(key)),
-    addressAccount: (address) => getOrCreate(addresses, address, openAddress),
+    accountOf: (name, key) => getOrAdd(accounts, name, () => openAccount(key)),
+    addressAccount: (address) => getOrAdd(addresses, address, openAddress),
     nextRequestNumber: () => (requestCount += 1),
   };
-}
-
-function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
-  const known = map.get(name);
-  if (known !== undefined) return known;
-  const created = create();
-  map.set(name, created);
-  return created;
 }
 
 class BoundedMap<V> extends Map<string, V> {

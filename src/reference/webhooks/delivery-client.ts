@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { Agent, request, type Dispatcher } from "undici";
+import { getOrAdd } from "../../base/memoize.ts";
 import type { Header } from "../behaviour/transport.ts";
 import type { Clock } from "../clock.ts";
 import { RefusedAddressError, type AddressGuard } from "./address-guard.ts";
@@ -40,16 +41,13 @@ const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
   const agents = new Map<string | null, Agent>();
-  const agentFrom = (localAddress: string | null): Agent => {
-    const agent = agents.get(localAddress) ?? openAgent(guard, localAddress);
-    agents.set(localAddress, agent);
-    return agent;
-  };
   return {
     send: (delivery) => {
       const refused = guard.addressRefusal(delivery.url);
       if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
-      return sendOverWire(clock, agentFrom(delivery.localAddress), delivery, guard);
+      const { localAddress } = delivery;
+      const agent = getOrAdd(agents, localAddress, () => openAgent(guard, localAddress));
+      return sendOverWire(clock, agent, delivery, guard);
     },
     close: async () => void (await Promise.all([...agents.values()].map((agent) => agent.destroy()))),
   };

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
 import { messageOf } from "../../base/errors.ts";
 import { makeFolder } from "../../base/files/output-folders.ts";
-import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals, DeliveryAttempt } from "./store.ts";
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryTotals,
+  noNumbers,
+  type Store,
+  type StoredState,
+  type StoredWebhook,
+} from "./store.ts";
 
 /** Error: the server cannot keep its state in a folder. The message is written for the user. */
 export class DataFolderProblem extends Error {
@@ -140,24 +148,16 @@ function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAtte
 
 function load(database: Sqlite.DatabaseSync): StoredState {
   const rowsOf = (sql: string) => database.prepare(sql).all();
-  const attempts = new Map<number, DeliveryAttempt[]>();
-  for (const row of rowsOf("SELECT * FROM attempts ORDER BY delivery, number")) {
-    const delivery = Number(row["delivery"]);
-    attempts.set(delivery, [...(attempts.get(delivery) ?? []), attemptOf(row)]);
-  }
-  const numbers = new Map(
-    rowsOf("SELECT name, last FROM numbers").map(({ name, last }) => [String(name), Number(last)]),
+  const attempts = Map.groupBy(rowsOf("SELECT * FROM attempts ORDER BY delivery, number"), ({ delivery }) =>
+    Number(delivery),
   );
+  const numbers = rowsOf("SELECT name, last FROM numbers").map(({ name, last }) => [String(name), Number(last)]);
   return {
     webhooks: rowsOf("SELECT webhook, tally FROM webhooks ORDER BY number").map(webhookOf),
     deliveries: rowsOf("SELECT number, next_attempt_ms, delivery FROM deliveries ORDER BY number").map((row) =>
-      deliveryOf(row, attempts.get(Number(row["number"])) ?? []),
+      deliveryOf(row, (attempts.get(Number(row["number"])) ?? []).map(attemptOf)),
     ),
-    numbers: {
-      webhooks: numbers.get("webhooks") ?? 0,
-      messages: numbers.get("messages") ?? 0,
-      deliveries: numbers.get("deliveries") ?? 0,
-    },
+    numbers: { ...noNumbers, ...Object.fromEntries(numbers) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import type { WebhookEvent } from "../../spec/events-and-errors.ts";
 
 /** The `owner` of webhooks from agent configuration files. Other webhooks have a key's name as `owner`. */
@@ -93,11 +94,9 @@ export interface StoredWebhook {
 }
 
 /** Highest numbers given to webhooks, messages and deliveries so far. No number is used twice. */
-interface LastNumbers {
-  readonly webhooks: number;
-  readonly messages: number;
-  readonly deliveries: number;
-}
+type LastNumbers = Readonly<Record<"webhooks" | "messages" | "deliveries", number>>;
+
+export const noNumbers: LastNumbers = { webhooks: 0, messages: 0, deliveries: 0 };
 
 export interface StoredState {
   readonly webhooks: readonly StoredWebhook[];
@@ -132,15 +131,12 @@ export interface Store extends RecordStore {
 export function memoryStore(): Store {
   const records = new Map<string, Map<string, unknown>>();
   return {
-    load: () => ({ webhooks: [], deliveries: [], numbers: { webhooks: 0, messages: 0, deliveries: 0 } }),
+    load: () => ({ webhooks: [], deliveries: [], numbers: noNumbers }),
     putWebhook: () => {},
     addDeliveries: () => {},
     endAttempt: () => {},
     dropDelivery: () => {},
-    put: (kind, id, value) => {
-      const ofKind = records.get(kind) ?? new Map<string, unknown>();
-      records.set(kind, ofKind.set(id, value));
-    },
+    put: (kind, id, value) => void getOrAdd(records, kind, () => new Map<string, unknown>()).set(id, value),
     list: (kind) => [...(records.get(kind) ?? [])].map(([id, value]) => ({ id, value })),
     close: () => {},
   };

@@ -61,6 +61,13 @@ const byName: ReadonlyMap<string, Patch> = new Map(
 
 export const findPatch = (kind: Patch["kind"], name: string): Patch | undefined => byName.get(`${kind} ${name}`);
 
+/** Returns the patch that a message to another thread or process names. Throws if there is none. */
+export function patchNamed({ kind, name }: Pick<Patch, "kind" | "name">): Patch {
+  const patch = findPatch(kind, name);
+  if (patch === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  return patch;
+}
+
 export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
   return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];
 }

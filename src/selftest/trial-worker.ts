@@ -1,7 +1,6 @@
 import { parentPort } from "node:worker_threads";
 
-import type { Patch } from "../reference/patch.ts";
-import { findPatch } from "../reference/catalogue.ts";
+import { patchNamed } from "../reference/catalogue.ts";
 import { affectsLimits, type TrialExtent, withOnlyClauses, scopeOf, combinePatches } from "./scope.ts";
 import { type PatchTrial, type TrialRequest, tryPatch } from "./trial.ts";
 
@@ -13,7 +12,7 @@ port.on("message", (request: TrialRequest) => {
 });
 
 async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
-  const patch = combinePatches(group.map(found));
+  const patch = combinePatches(group.map(patchNamed));
   const tryIn = (within: TrialExtent): Promise<PatchTrial> => {
     const scope = scopeOf(patch, within);
     return tryPatch(patch, clauses === null ? scope : withOnlyClauses(clauses, scope));
@@ -24,10 +23,4 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   if (extent === "own" && !isDetected()) trial = await tryIn("short");
   if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
   port?.postMessage(trial);
-}
-
-function found({ kind, name }: Pick<Patch, "kind" | "name">): Patch {
-  const patch = findPatch(kind, name);
-  if (patch === undefined) throw new Error(`there is no ${kind} ${name}`);
-  return patch;
 }

@@ -1,11 +1,10 @@
 import { messageOf } from "../../../base/errors.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { acceleratedClock } from "../../clock.ts";
-import type { Patch } from "../../patch.ts";
-import { findPatch } from "../../catalogue.ts";
+import { patchNamed } from "../../catalogue.ts";
 import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
-import type { ChildCommands, ChildReply, ChildRequest, PatchName } from "./server-process.ts";
+import type { ChildCommands, ChildReply, ChildRequest } from "./server-process.ts";
 
 // This file runs the embedded server in a child process, which ends with its parent.
 
@@ -46,9 +45,3 @@ process.on("message", ({ id, name, args }: ChildRequest) => {
     .then(sendToParent)
     .catch(() => process.exit(1));
 });
-
-function patchNamed({ kind, name }: PatchName): Patch {
-  const patch = findPatch(kind, name);
-  if (patch === undefined) throw new Error(`There is no ${kind} ${name}.`);
-  return patch;
-}

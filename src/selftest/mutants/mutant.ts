@@ -98,23 +98,29 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
 });
 
 /** Returns probe results with replaced parts. Does not copy unchanged objects, so that caches still find them. */
-export function replaceEvidence(
+export const replaceEvidence = (
   results: ProbeResults,
   probes: ReadonlySet<string>,
   replacement: Replacement,
+): ProbeResults => mapEvidence(results, probes, (evidence) => replaceIn(evidence, replacement));
+
+/** Returns probe results in which `change` has replaced the evidence of these probes. */
+export function mapEvidence(
+  results: ProbeResults,
+  probes: ReadonlySet<string>,
+  change: (evidence: unknown) => unknown,
 ): ProbeResults {
   const changed = new Map(results);
-  for (const probe of probes) {
-    const entries = results.get(probe) ?? [];
-    changed.set(
-      probe,
-      entries.map((entry) =>
-        entry.result.kind === "ran"
-          ? { ...entry, result: { ...entry.result, evidence: replaceIn(entry.result.evidence, replacement) } }
-          : entry,
-      ),
-    );
-  }
+  for (const [probe, entries] of results)
+    if (probes.has(probe))
+      changed.set(
+        probe,
+        entries.map((entry) =>
+          entry.result.kind === "ran"
+            ? { ...entry, result: { ...entry.result, evidence: change(entry.result.evidence) } }
+            : entry,
+        ),
+      );
   return changed;
 }
 

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { startWorker } from "../../base/spawn-module.ts";
 import { seededRandom, shuffled } from "../../base/numbers.ts";
-import { allVariants } from "../../reference/catalogue.ts";
+import { patchNamed } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { CleanRun, Mutant } from "./mutant.ts";
+import { type CleanRun, mapEvidence, type Mutant } from "./mutant.ts";
 import { judgeCleanRun, type MutantTrial, tryLegalMutants, tryMutant } from "./judge-mutants.ts";
 import {
   bodyMessage,
@@ -76,18 +76,7 @@ function reducedRun(run: CleanRun): CleanRun {
           ]),
         )
       : value;
-  const results = new Map(
-    [...run.results].map(([probe, entries]) => [
-      probe,
-      wholeRunProbes.has(probe)
-        ? entries.map((entry) =>
-            entry.result.kind === "ran"
-              ? { ...entry, result: { ...entry.result, evidence: slim(entry.result.evidence) } }
-              : entry,
-          )
-        : entries,
-    ]),
-  );
+  const results = mapEvidence(run.results, wholeRunProbes, slim);
   return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
 }
 
@@ -205,11 +194,7 @@ const cleanServers: readonly CleanServer[] = [
 ];
 
 const variantsOf = ({ variants }: CleanServer): Patch[] =>
-  variants.map((name) => {
-    const found = allVariants.find((each) => each.name === name);
-    if (found === undefined) throw new Error(`there is no variant ${name}`);
-    return found;
-  });
+  variants.map((name) => patchNamed({ kind: "variant", name }));
 
 /** Draws a sample of up to `max` items, and keeps their order. The same seed draws the same items. */
 export function drawSample<T>(items: readonly T[], max: number, seed: number): readonly T[] {

@@ -49,20 +49,16 @@ export function targetOf(reference: Reference): Target {
   };
 }
 
-function toTargetKey(key: ReferenceKey): TargetKey {
-  const isExpired = key.expiresInSeconds === 0;
+function toTargetKey({ scope, expiresInSeconds, tokensUsedBefore, ...key }: ReferenceKey): TargetKey {
+  const isExpired = expiresInSeconds === 0;
   return {
     ...defaultKeyTraits,
-    name: key.name,
-    key: key.key,
-    tier: key.tier,
+    ...key,
     variable: variableFor(key.name),
     expired: isExpired,
-    scope: key.scope === "full" ? null : key.scope,
-    agents: key.agents,
-    allowedIps: key.allowedIps,
-    expiresInSeconds: isExpired ? null : key.expiresInSeconds,
-    nearQuota: key.tokensUsedBefore > 0,
+    scope: scope === "full" ? null : scope,
+    expiresInSeconds: isExpired ? null : expiresInSeconds,
+    nearQuota: tokensUsedBefore > 0,
     fresh: true,
   };
 }

@@ -18,23 +18,6 @@ export interface TokenCount {
   readonly limit: number;
 }
 
-export interface Account {
-  readonly limiters: readonly Limiter[];
-  windows(nowMs: number): readonly WindowStatus[];
-  /**
-   * Returns the limiter that refuses the next request; `undefined` if none does. If several do, returns the limiter
-   * with the longest wait.
-   */
-  exhaustedLimiter(nowMs: number): Limiter | undefined;
-  count(nowMs: number): void;
-  uncount(countedAtMs: number, nowMs: number): void;
-  hasSlot(): boolean;
-  takeSlot(): void;
-  giveSlotBack(): void;
-  tokens(nowMs: number): TokenCount;
-  useTokens(count: number, nowMs: number): void;
-}
-
 interface CalendarMonth {
   readonly number: number;
   readonly fromMs: number;
@@ -69,7 +52,8 @@ export function createAccount(
     : new TwoLimiterAccount(first, second, limits, tokensUsedBefore, startMs);
 }
 
-abstract class BaseAccount implements Account {
+/** The use of limits by a key, or by an address without a valid key. Times are Unix milliseconds. */
+export abstract class Account {
   abstract readonly limiters: readonly Limiter[];
   private readonly limits: AccountLimits;
   private concurrent = 0;
@@ -86,6 +70,10 @@ abstract class BaseAccount implements Account {
     return this.limiters.map((limiter) => limiter.status(nowMs));
   }
 
+  /**
+   * Returns the limiter that refuses the next request; `undefined` if none does. If several do, returns the limiter
+   * with the longest wait.
+   */
   exhaustedLimiter(nowMs: number): Limiter | undefined {
     let found: Limiter | undefined;
     for (const limiter of this.limiters) {
@@ -133,11 +121,11 @@ abstract class BaseAccount implements Account {
   }
 }
 
-class TwoLimiterAccount extends BaseAccount {
+class TwoLimiterAccount extends Account {
   private readonly first: Limiter;
   private readonly second: Limiter;
 
-  constructor(first: Limiter, second: Limiter, ...rest: ConstructorParameters<typeof BaseAccount>) {
+  constructor(first: Limiter, second: Limiter, ...rest: ConstructorParameters<typeof Account>) {
     super(...rest);
     this.first = first;
     this.second = second;
@@ -148,10 +136,10 @@ class TwoLimiterAccount extends BaseAccount {
   }
 }
 
-class ManyLimiterAccount extends BaseAccount {
+class ManyLimiterAccount extends Account {
   readonly limiters: readonly Limiter[];
 
-  constructor(limiters: readonly Limiter[], ...rest: ConstructorParameters<typeof BaseAccount>) {
+  constructor(limiters: readonly Limiter[], ...rest: ConstructorParameters<typeof Account>) {
     super(...rest);
     this.limiters = limiters;
   }

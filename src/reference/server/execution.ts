@@ -101,13 +101,8 @@ function nonNegativeInteger(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-interface ExecutionEvents {
-  readonly requestId: string;
-  ended(execution: Execution): void;
-  disconnected(): void;
-}
-
-export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
+/** Emits the event of an execution's start. Returns its request id, and functions that emit the events of its end. */
+export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown) {
   const { state, endpoint, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;
   const requestId = behaviour.requestId(state.nextRequestNumber());
@@ -121,7 +116,8 @@ export function emitExecutionStart(context: RequestContext, agent: Agent, input:
   emit({ kind: "invoked" });
   return {
     requestId,
-    ended: (execution) => behaviour.endStages(stageOf(execution, clock.now() - arrivedMs), agent.id).forEach(emit),
+    ended: (execution: Execution) =>
+      behaviour.endStages(stageOf(execution, clock.now() - arrivedMs), agent.id).forEach(emit),
     disconnected: () => {
       if (behaviour.disconnectEvent() === null) return;
       emit({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });

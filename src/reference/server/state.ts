@@ -28,18 +28,13 @@ interface PlannedTrouble {
   readonly agentId: string | null;
 }
 
-interface Trouble {
-  plan(planned: PlannedTrouble): void;
-  take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
-}
-
-function createTrouble(): Trouble {
+function createTrouble() {
   let planned: PlannedTrouble = { kind: "error", seconds: 1, requests: 0, agentId: null };
   return {
-    plan: (next) => {
+    plan: (next: PlannedTrouble) => {
       planned = next;
     },
-    take: (endpoint, agentId) => {
+    take: (endpoint: Endpoint, agentId: string | null): PlannedTrouble | null => {
       const isMeant = planned.agentId === null || planned.agentId === agentId;
       if (planned.requests === 0 || !isMeant || !runsAgent(endpoint)) return null;
       planned = { ...planned, requests: planned.requests - 1 };
@@ -82,10 +77,10 @@ export interface ServerState {
   readonly controlToken: string | null;
   /** Host names (lower case) by which clients may call the test control, in addition to `localhost` and loopback IPs. */
   readonly controlHosts: readonly string[];
-  readonly trouble: Trouble;
+  readonly trouble: ReturnType<typeof createTrouble>;
   readonly trustedProxies: AddressSet;
   readonly outbox: Outbox;
-  readonly alerts: AlertRegistry;
+  readonly alerts: ReturnType<typeof alertRegistry>;
   readonly conversations: Map<string, { readonly turn: number; readonly query: string }>;
   readonly lastRequestMs: Map<string, number>;
   readonly lastUsedMs: Map<string, number>;
@@ -179,15 +174,9 @@ function usageOmissions() {
   };
 }
 
-interface AlertRegistry {
-  readonly count: number;
-  add(alert: Alert): void;
-  countAndAlert(owner: string, account: Account, nowMs: number): void;
-}
-
 const alertRecordKind = "alert";
 
-function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
+function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox) {
   const byOwner = new Map<string, Alert[]>();
   let count = 0;
   const remember = (alert: Alert) => {
@@ -200,11 +189,11 @@ function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbo
     get count() {
       return count;
     },
-    add: (alert) => {
+    add: (alert: Alert) => {
       records.put(alertRecordKind, alert.id, alert);
       remember(alert);
     },
-    countAndAlert: (owner, account, nowMs) => {
+    countAndAlert: (owner: string, account: Account, nowMs: number) => {
       const alerts = byOwner.get(owner) ?? [];
       const before = alerts.length === 0 ? undefined : watchedWindow(behaviour, account, nowMs);
       account.count(nowMs);

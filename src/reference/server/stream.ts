@@ -68,7 +68,7 @@ function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnd
 interface StreamConnection {
   readonly context: RequestContext;
   readonly response: ServerResponse;
-  readonly chunks: ChunkWriter;
+  readonly chunks: ReturnType<typeof chunkWriter>;
 }
 
 /** Runs the steps of a stream. Whenever the stream has to wait, yields a promise for the caller to await. */
@@ -162,14 +162,8 @@ function untilDrained({ context, response }: StreamConnection): Promise<void> {
   });
 }
 
-interface ChunkWriter {
-  open(): void;
-  write(bytes: StreamBytes): boolean;
-  end(): void;
-}
-
 /** Returns a writer of HTTP chunks that replaces Node's own, which is slower. Source: RFC 9112, section 7.1. */
-function chunkWriter(response: ServerResponse): ChunkWriter {
+function chunkWriter(response: ServerResponse) {
   // `false` for HTTP/1.0, which has no chunked encoding. There, the end of the connection ends the body.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
@@ -179,7 +173,7 @@ function chunkWriter(response: ServerResponse): ChunkWriter {
       if (!isOpen) response.flushHeaders();
       isOpen = true;
     },
-    write: (bytes) => {
+    write: (bytes: StreamBytes): boolean => {
       isOpen = true;
       // Writes no empty chunk, because an empty chunk would end the body.
       return bytes.length > 0 && !response.write(isChunked ? frameChunk(bytes) : bytes);

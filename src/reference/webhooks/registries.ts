@@ -84,15 +84,7 @@ export function deliveryRegistry(
   };
 }
 
-interface DeliveryMap {
-  put(delivery: Delivery): void;
-  /** Stores a delivery's state. Drops finished alerts, and a webhook's oldest finished delivery beyond `maxEnded`. */
-  replace(after: Delivery): void;
-  find(number: number): Delivery | undefined;
-  all(): readonly Delivery[];
-}
-
-function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
+function deliveryMap(store: Store, webhooks: WebhookRegistry) {
   const byNumber = new Map<number, Delivery>();
   const drop = (number: number) => {
     byNumber.delete(number);
@@ -106,13 +98,14 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
     drop(oldest);
   };
   return {
-    put: (delivery) => {
+    put: (delivery: Delivery) => {
       byNumber.set(delivery.number, delivery);
       const subscriber = webhooks.find(delivery.to.webhookId);
       subscriber?.deliveries.push(delivery.number);
       if (subscriber !== undefined && delivery.nextAttemptMs !== null) subscriber.pendingCount += 1;
     },
-    replace: (after) => {
+    /** Stores a delivery's state. Drops finished alerts, and a webhook's oldest finished delivery beyond `maxEnded`. */
+    replace: (after: Delivery) => {
       byNumber.set(after.number, after);
       if (after.nextAttemptMs !== null) return;
       const subscriber = webhooks.find(after.to.webhookId);
@@ -120,7 +113,7 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
       subscriber.pendingCount -= 1;
       trim(subscriber);
     },
-    find: (number) => byNumber.get(number),
+    find: (number: number) => byNumber.get(number),
     all: () => [...byNumber.values()],
   };
 }

@@ -1,5 +1,5 @@
 import { memoizeByObject } from "../../base/memoize.ts";
-import { type Check, type Suite, probesOf } from "../../run/judge/check.ts";
+import { type Check, filterChecks, type Suite, probesOf } from "../../run/judge/check.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
 import { type Judgement, type ProbeResults, judgeEvidence } from "../../run/judge/judge-evidence.ts";
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
@@ -147,10 +147,7 @@ const isChanged = (before: Entries = [], after: Entries = []): boolean =>
 const probeNames = memoizeByObject((check: Check) => Object.values(probesOf(check.on)).map(({ name }) => name));
 
 const suitesReading = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
-  suites.map((suite) => ({
-    ...suite,
-    checks: suite.checks.filter((each) => isMeant(each) && probeNames(each).some((name) => probes.has(name))),
-  }));
+  filterChecks(suites, (each) => isMeant(each) && probeNames(each).some((name) => probes.has(name)));
 
 const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "breach";
 

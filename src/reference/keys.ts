@@ -77,18 +77,9 @@ export interface IssuedKey {
   readonly expiresAtMs: number;
 }
 
-export interface KeyRing {
-  readonly keys: readonly ReferenceKey[];
-  find(text: string): IssuedKey | undefined;
-  /** Issues a new key. Its text is predictable, such as `ah_fresh_free_000003` for the third issued key. */
-  issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
-}
+export type KeyRing = ReturnType<typeof keyRing>;
 
-export function keyRing(
-  initialKeys: readonly ReferenceKey[],
-  keyText: (text: string) => string,
-  startMs: number,
-): KeyRing {
+export function keyRing(initialKeys: readonly ReferenceKey[], keyText: (text: string) => string, startMs: number) {
   const byText = new Map<string, IssuedKey>();
   let count = 0;
   const add = (plain: ReferenceKey, atMs: number) => {
@@ -98,11 +89,12 @@ export function keyRing(
   };
   for (const key of initialKeys) add(key, startMs);
   return {
-    get keys() {
+    get keys(): readonly ReferenceKey[] {
       return [...byText.values()].map(({ key }) => key);
     },
-    find: (text) => byText.get(text),
-    issue: (tier, traits, nowMs) => {
+    find: (text: string) => byText.get(text),
+    /** Issues a new key. Its text is predictable, such as `ah_fresh_free_000003` for the third issued key. */
+    issue: (tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey => {
       count += 1;
       const number = String(count).padStart(6, "0");
       return add(keyOf(`fresh-${number}`, `fresh_${tier}_${number}`, tier, traits), nowMs);

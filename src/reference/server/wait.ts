@@ -1,12 +1,8 @@
 import type { Clock } from "../clock.ts";
 
-export interface DisconnectSignal {
-  isDisconnected(): boolean;
-  disconnect(): void;
-  onDisconnect(listener: () => void): () => void;
-}
+export type DisconnectSignal = ReturnType<typeof disconnectSignal>;
 
-export function disconnectSignal(): DisconnectSignal {
+export function disconnectSignal() {
   // Creates the set only when needed, because few responses have a listener.
   let listeners: Set<() => void> | null = null;
   let isGone = false;
@@ -17,7 +13,7 @@ export function disconnectSignal(): DisconnectSignal {
       for (const listener of listeners ?? []) listener();
       listeners = null;
     },
-    onDisconnect: (listener) => {
+    onDisconnect: (listener: () => void) => {
       if (isGone) listener();
       else (listeners ??= new Set()).add(listener);
       return () => void listeners?.delete(listener);

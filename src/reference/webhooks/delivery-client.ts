@@ -26,10 +26,7 @@ export type DeliveryOutcome =
   | { readonly kind: "silent"; readonly failure: string }
   | { readonly kind: "failed"; readonly failure: string };
 
-export interface DeliveryClient {
-  send(delivery: DeliveryRequest): Promise<DeliveryOutcome>;
-  close(): Promise<void>;
-}
+export type DeliveryClient = ReturnType<typeof deliveryClient>;
 
 /** Maximum bytes to read of a response body that has no influence on the result (`awaitsBody: false`). */
 const maxReadBodyBytes = 65_536;
@@ -39,10 +36,10 @@ const bodyTimeoutMs = 1000;
 /** Maximum real time to open a connection. Needed because the timeout of a delivery does not stop a connection attempt. */
 const connectTimeoutMs = 3000;
 
-export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
+export function deliveryClient(clock: Clock, guard: AddressGuard) {
   const agents = new Map<string | null, Agent>();
   return {
-    send: (delivery) => {
+    send: (delivery: DeliveryRequest): Promise<DeliveryOutcome> => {
       const refused = guard.addressRefusal(delivery.url);
       if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
       const { localAddress } = delivery;

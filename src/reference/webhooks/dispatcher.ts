@@ -6,20 +6,14 @@ import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type Deliver
 import { type DeliveryRegistry, deliveryId } from "./registries.ts";
 import type { Delivery } from "./store.ts";
 
-/** Sends each delivery when it is due. */
-export interface Dispatcher {
-  schedule(delivery: Delivery): void;
-  whenIdle(): Promise<void>;
-  close(): Promise<void>;
-}
-
+/** Creates a dispatcher, which sends each delivery when it is due. */
 export function dispatcher(
   clock: Clock,
   behaviour: DeliveryBehaviour,
   guard: AddressGuard,
   deliveries: DeliveryRegistry,
   receivers: ReceiverLocation,
-): Dispatcher {
+) {
   const queues = deliveryQueues(() => behaviour.maxConcurrentPerQueue());
   const inFlight = inFlightRequests(receivers);
   const client = deliveryClient(clock, guard);
@@ -119,21 +113,13 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
     : { status: null, failure: outcome.failure };
 }
 
-/** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
-interface DeliveryQueues {
-  /** Adds a job. The job starts as soon as its queue may run another job. The promise of `job` must not reject. */
-  add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when every job has started, except jobs that wait for another job of their queue. */
-  allStarted(): Promise<void>;
-  close(): void;
-}
-
 interface Queue {
   running: number;
   readonly waiting: (() => Promise<void>)[];
 }
 
-function deliveryQueues(maxRunning: () => number): DeliveryQueues {
+/** Creates queues of jobs. Each runs a limited number of jobs at once and never waits for another queue. */
+function deliveryQueues(maxRunning: () => number) {
   const byName = new Map<string, Queue>();
   let starting = 0;
   let closed = false;
@@ -143,7 +129,8 @@ function deliveryQueues(maxRunning: () => number): DeliveryQueues {
     if (queue.running === 0) byName.delete(name);
   };
   return {
-    add: (name, job) => {
+    /** Adds a job. The job starts as soon as its queue may run another job. The promise of `job` must not reject. */
+    add: (name: string, job: () => Promise<void>) => {
       const queue = byName.get(name) ?? { running: 0, waiting: [] };
       byName.set(name, queue);
       queue.waiting.push(job);
@@ -156,6 +143,7 @@ function deliveryQueues(maxRunning: () => number): DeliveryQueues {
         void next(name, queue);
       });
     },
+    /** Resolves when every job has started, except jobs that wait for another job of their queue. */
     allStarted: async () => {
       while (starting > 0) await nextTurn();
     },
@@ -163,14 +151,6 @@ function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       closed = true;
     },
   };
-}
-
-/** Delivery requests without a response so far. A virtual clock waits briefly for the responses before it advances. */
-interface InFlightRequests {
-  /** Registers a request that is being sent. Call the returned function when the request ends. */
-  begin(budget: WaitBudget): () => void;
-  isWaiting(): boolean;
-  whenIdle(): Promise<void>;
 }
 
 /** Time that a virtual clock waits for a response. `little`: for a receiver whose last delivery timed out. */
@@ -190,7 +170,8 @@ const littleSlices = 1;
 /** Number of event-loop turns that Node gets after a wait, to read responses that have arrived. */
 const turnsToRead = 4;
 
-function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
+/** Keeps requests that have no response yet. A virtual clock waits briefly for the responses before it advances. */
+function inFlightRequests(receivers: ReceiverLocation) {
   const open = new Set<object>();
   const waitedFor = new Set<object>();
   let waiters: (() => void)[] = [];
@@ -205,7 +186,8 @@ function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
     setTimeout(() => waitedFor.has(request) && wait(request, slices - 1), sliceMs).unref();
   };
   return {
-    begin: (budget) => {
+    /** Registers a request that is being sent. Call the returned function when the request ends. */
+    begin: (budget: WaitBudget) => {
       const request = {};
       open.add(request);
       waitedFor.add(request);

@@ -17,26 +17,19 @@ import {
   zeroTotals,
 } from "./store.ts";
 
-/** Stores deliveries and the results of their attempts. Sends nothing itself. */
-export interface DeliveryRegistry {
-  addEvent(event: HostingEvent): readonly Delivery[];
-  addNotice(to: DeliveryDestination, body: unknown): readonly Delivery[];
-  pending(): readonly Delivery[];
-  find(number: number): Delivery | undefined;
-  endAttempt(before: Delivery, attempt: DeliveryAttempt): Delivery;
-  recordsOf(webhookId: string): readonly DeliveryRecord[];
-}
-
 /** Maximum number of finished deliveries to keep for each webhook. */
 const maxEnded = 1000;
 
+export type DeliveryRegistry = ReturnType<typeof deliveryRegistry>;
+
+/** Creates a registry of deliveries and the results of their attempts. It sends nothing itself. */
 export function deliveryRegistry(
   clock: Clock,
   behaviour: DeliveryBehaviour,
   store: Store,
   stored: StoredState,
   webhooks: WebhookRegistry,
-): DeliveryRegistry {
+) {
   const numbers = { ...stored.numbers };
   const deliveries = deliveryMap(store, webhooks);
   for (const delivery of stored.deliveries) deliveries.put(delivery);
@@ -56,7 +49,7 @@ export function deliveryRegistry(
     return numbers.messages;
   };
   return {
-    addEvent: (event) => {
+    addEvent: (event: HostingEvent): readonly Delivery[] => {
       const chosen = webhooks.selecting(event);
       if (chosen.length === 0) return [];
       const { type, agentId, deploymentId } = event;
@@ -65,10 +58,11 @@ export function deliveryRegistry(
       const destinations = chosen.map(({ webhook }) => destinationOf(webhook));
       return addDeliveries(destinations, message, behaviour.firstDelayMs());
     },
-    addNotice: (to, body) => addDeliveries([to], { kind: "notice", number: nextMessage(), body: jsonCopy(body) }, 0),
+    addNotice: (to: DeliveryDestination, body: unknown) =>
+      addDeliveries([to], { kind: "notice", number: nextMessage(), body: jsonCopy(body) }, 0),
     pending: () => deliveries.all().filter(({ nextAttemptMs }) => nextAttemptMs !== null),
-    find: (number) => deliveries.find(number),
-    endAttempt: (before, attempt) => {
+    find: (number: number) => deliveries.find(number),
+    endAttempt: (before: Delivery, attempt: DeliveryAttempt): Delivery => {
       const after = afterAttempt(behaviour, before, attempt);
       const subscriber = webhooks.find(after.to.webhookId);
       if (subscriber !== undefined) subscriber.totals = totalsAfterAttempt(subscriber.totals, before, after, attempt);
@@ -76,7 +70,7 @@ export function deliveryRegistry(
       deliveries.replace(after);
       return after;
     },
-    recordsOf: (id) =>
+    recordsOf: (id: string): readonly DeliveryRecord[] =>
       (webhooks.find(id)?.deliveries ?? []).flatMap((number) => {
         const delivery = deliveries.find(number);
         return delivery === undefined ? [] : deliveryRecordsOf(behaviour, delivery);
@@ -187,20 +181,9 @@ interface RegisteredWebhook {
   pendingCount: number;
 }
 
-interface WebhookRegistry {
-  add(webhook: NewWebhook): Webhook;
-  retire(id: string): void;
-  find(id: string | null): RegisteredWebhook | undefined;
-  active(): readonly RegisteredWebhook[];
-  selecting(event: HostingEvent): readonly RegisteredWebhook[];
-}
+type WebhookRegistry = ReturnType<typeof webhookRegistry>;
 
-export function webhookRegistry(
-  clock: Clock,
-  behaviour: DeliveryBehaviour,
-  store: Store,
-  stored: StoredState,
-): WebhookRegistry {
+export function webhookRegistry(clock: Clock, behaviour: DeliveryBehaviour, store: Store, stored: StoredState) {
   const byId = new Map<string, RegisteredWebhook>();
   let count = stored.numbers.webhooks;
   const put = (number: number, subscriber: RegisteredWebhook) => {
@@ -215,7 +198,7 @@ export function webhookRegistry(
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }
   return {
-    add: (wanted) => {
+    add: (wanted: NewWebhook): Webhook => {
       const existing =
         wanted.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSameWebhook(webhook, wanted)) : null;
       if (existing !== null && existing !== undefined) {
@@ -226,15 +209,15 @@ export function webhookRegistry(
       const webhook = { ...wanted, id: `wh_${String(count).padStart(6, "0")}`, createdMs: clock.now() };
       return put(count, { webhook, isActive: true, totals: zeroTotals, deliveries: [], pendingCount: 0 });
     },
-    retire: (id) => {
+    retire: (id: string) => {
       const existing = byId.get(id);
       if (existing === undefined) return;
       existing.isActive = false;
       put(webhookNumber(existing.webhook), existing);
     },
-    find: (id) => (id === null ? undefined : byId.get(id)),
+    find: (id: string | null) => (id === null ? undefined : byId.get(id)),
     active,
-    selecting: ({ type, agentId }) =>
+    selecting: ({ type, agentId }: HostingEvent) =>
       active().filter(
         ({ webhook, pendingCount: pending, totals }) =>
           behaviour.selectsType(webhook.events, type) &&

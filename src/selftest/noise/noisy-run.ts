@@ -121,14 +121,8 @@ interface NetworkNoise {
   readonly dateLagSeconds: number;
 }
 
-/** A proxy on loopback that simulates a bad network in front of one port. */
-interface NoisyProxy {
-  readonly port: number;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts a proxy to the port `to`. `numbers` returns random numbers from 0 to 1. */
-async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
+/** Starts a proxy that simulates a bad network before the port `to`. `numbers` returns random numbers from 0 to 1. */
+async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number) {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (inward) => {
     const outward = connect({ port: to, host: "127.0.0.1", noDelay: true });

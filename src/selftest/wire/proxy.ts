@@ -16,13 +16,6 @@ export interface ProxyChange {
   readonly mutation: Mutation;
 }
 
-interface WireProxy {
-  readonly target: Target;
-  /** Returns the number of responses that the mutation has changed so far. */
-  readonly changedCount: () => number;
-  readonly close: () => Promise<void>;
-}
-
 /** A callback for each request. Called once the headers of the response have arrived, before any mutation. */
 type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
@@ -48,7 +41,7 @@ export async function startWireProxy(
   target: Target,
   change: ProxyChange | null,
   listener: ProxyListener | null = null,
-): Promise<WireProxy> {
+) {
   const url = new URL(target.baseUrl);
   const agent = new Agent({ keepAlive: true });
   let changedCount = 0;
@@ -68,6 +61,7 @@ export async function startWireProxy(
   url.port = String(await listenOnLoopback(server));
   return {
     target: { ...target, baseUrl: url.href.replace(/\/$/, "") },
+    /** Returns the number of responses that the mutation has changed so far. */
     changedCount: () => changedCount,
     close: async () => {
       const closed = once(server, "close");

@@ -27,25 +27,19 @@ export interface ControlOffer {
 }
 
 export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
-  const { calls, agents_follow_clock: follows } = await callControl(control, network, { path: "" }, offerSchema);
-  const listed = calls.includes("agents")
-    ? await callControl(control, network, { path: "/agents" }, agentsSchema)
-    : null;
+  const { calls, agents_follow_clock: follows } = await callControl(control, network, "", offerSchema);
+  const listed = calls.includes("agents") ? await callControl(control, network, "/agents", agentsSchema) : null;
   const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => Object.hasOwn(agentRoles, role));
   return { calls, agentsFollowClock: follows === true, agents: Object.fromEntries(agents) };
 }
 
-interface ControlCall {
-  readonly path: string;
-  /** JSON body. The request is a POST with a body, and a GET without a body. */
-  readonly body?: HttpCall["body"];
-}
-
+/** Sends a GET to a path of the test control, or a POST if there is a body. Returns the JSON of its response. */
 async function callControl<T>(
   { url, token }: TestControl,
   network: Network,
-  { path, body }: ControlCall,
+  path: string,
   schema: z.ZodType<T>,
+  body?: HttpCall["body"],
 ): Promise<T> {
   const call: HttpCall = {
     method: body === undefined ? "GET" : "POST",
@@ -112,7 +106,7 @@ const issuer =
   (control: TestControl, network: Network): IssueKey =>
   async (tier) => {
     try {
-      return (await callControl(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
+      return (await callControl(control, network, "/keys", issuedSchema, { tier })).key;
     } catch (error) {
       // The test control answers 400 for an unknown tier.
       if (error instanceof ControlCallFailed && error.status === 400) return null;

@@ -5,7 +5,7 @@ import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { endpointOfRequest } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
-import { replaceEvidence } from "../mutants/mutant.ts";
+import { type CleanRun, replaceEvidence } from "../mutants/mutant.ts";
 
 /** A change of recorded evidence, as if the server behaved differently in one respect. */
 export interface ManualMutation {
@@ -13,11 +13,7 @@ export interface ManualMutation {
   readonly delivery?: (delivery: Delivery) => Delivery;
 }
 
-export interface RecordedRun {
-  readonly results: ProbeResults;
-  readonly exchanges: readonly Exchange[];
-  readonly deliveries: readonly Delivery[];
-}
+export type RecordedRun = Pick<CleanRun, "results" | "exchanges" | "deliveries">;
 
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,

@@ -1,6 +1,7 @@
 import { groupsBy } from "../../base/lists.ts";
 import { globMatcher } from "../../base/text.ts";
 import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
+import type { Mutant } from "./mutant.ts";
 
 interface Survivor {
   /** A pattern for the mutant's operator, in which `*` stands for any text. */
@@ -102,12 +103,7 @@ export const survivors: readonly Survivor[] = [
   ),
 ];
 
-interface GroupedMutant {
-  readonly fate: MutantStatus;
-  readonly operator: string;
-  readonly place: string;
-  readonly subject: string;
-}
+type GroupedMutant = Pick<Mutant, "operator" | "place" | "subject"> & { readonly fate: MutantStatus };
 
 const patterns = survivors.map((known) => ({
   known,

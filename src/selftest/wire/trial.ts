@@ -164,17 +164,12 @@ export interface MutantRequest {
 
 export type MutantResult = MutantRequest & Omit<WireTrial, "mutant">;
 
-interface WireSelection {
-  readonly seed: number;
-  readonly numbers: readonly number[];
-}
-
 /** Number of trials that each thread runs at once. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
 /** Tries the mutants with these numbers in worker threads. Returns the trials in the order of the mutants' numbers. */
 export async function runWire(
-  { seed, numbers }: WireSelection,
+  { seed, numbers }: { readonly seed: number; readonly numbers: readonly number[] },
   onTrial: (trial: WireTrial) => void = () => {},
 ): Promise<WireTrial[]> {
   const profile = await takeProfile();

@@ -1,18 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { startProcess } from "../../../base/spawn-module.ts";
 import type { Patch } from "../../patch.ts";
-import type { Reference } from "../../reference.ts";
-import type { TierName, TierLimits } from "../../../spec/tiers.ts";
-
-interface NewKey {
-  /** Name of the key. Unlike `key`, it is no secret and may be printed. */
-  readonly name: string;
-  readonly key: string;
-}
+import type { Reference, ReferenceKey, TierTable } from "../../reference.ts";
+import type { TierName } from "../../../spec/tiers.ts";
 
 /** The embedded reference server in a separate process, so that server and load do not slow each other. */
 export interface ReferenceProcess extends StartedServer {
-  readonly issueKey: (tier: TierName) => Promise<NewKey>;
+  readonly issueKey: (tier: TierName) => Promise<Pick<ReferenceKey, "name" | "key">>;
   /** Sets the speed of the server's clock. Timers that are already set keep their real duration. */
   readonly setSpeed: (speed: number) => Promise<void>;
   readonly toNextHour: () => Promise<void>;
@@ -88,15 +82,11 @@ export type PatchName = Pick<Patch, "kind" | "name">;
 
 interface StartOptions {
   readonly patches: readonly PatchName[];
-  readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
+  readonly tiers: Partial<TierTable>;
   readonly speed: number;
 }
 
-interface StartedServer {
-  readonly baseUrl: string;
-  readonly agents: Reference["agents"];
-  readonly tiers: Readonly<Record<TierName, TierLimits>>;
-}
+type StartedServer = Pick<Reference, "baseUrl" | "agents" | "tiers">;
 
 /** The commands that the child process carries out. */
 export interface ChildCommands extends Omit<ReferenceProcess, keyof StartedServer | "close"> {

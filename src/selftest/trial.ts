@@ -15,11 +15,7 @@ import type { Worker } from "node:worker_threads";
 import { startWorker } from "../base/spawn-module.ts";
 
 /** The findings of the suites about the reference server with one patch (a fault or a variant). */
-export interface PatchTrial {
-  readonly name: string;
-  readonly kind: Patch["kind"];
-  readonly section: string;
-  readonly summary: string;
+export interface PatchTrial extends Pick<Patch, "name" | "kind" | "section" | "summary"> {
   readonly breaks: readonly string[];
   /** Clauses that the patch breaks in some runs only. */
   readonly mayBreak: readonly string[];

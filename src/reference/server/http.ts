@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { apiError, type ApiError, fieldError } from "../behaviour/errors.ts";
 import type { Behaviour } from "../patch.ts";
-import type { Header, ResponseHead } from "../behaviour/transport.ts";
+import type { EncodedBody, Header, ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import type { ServerState } from "./state.ts";
@@ -22,10 +22,8 @@ export const ok = (value: unknown, health: HealthStatus | null = null): RouteRes
 });
 export const failed = (error: ApiError): RouteResult => ({ kind: "error", error });
 
-interface HttpResponse {
+interface HttpResponse extends EncodedBody {
   readonly status: number;
-  readonly headers: readonly Header[];
-  readonly bytes: string | Uint8Array;
 }
 
 function renderResponse(context: RequestContext, result: RouteResult, acceptEncoding: string): HttpResponse {

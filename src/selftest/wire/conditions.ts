@@ -1,5 +1,6 @@
 import { type EndpointName, endpointNames, postEndpoints } from "../../spec/endpoints.ts";
 import { type DimensionValues, hasValues, isTierKey, type RequestTraits, takesPlainFieldsOnly } from "./dimensions.ts";
+import type { Mutation } from "./mutations/mutation.ts";
 
 /** A property of requests that src/spec/dimensions.ts does not list, such as the length of the body. */
 interface ExtraProperty {
@@ -31,10 +32,7 @@ export interface Condition {
 /** Returns a function that tests a condition. Each run needs a new function, because the function counts requests. */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
-  {
-    endpoints,
-    appliesTo,
-  }: { readonly endpoints: readonly EndpointName[]; readonly appliesTo: (traits: RequestTraits) => boolean },
+  { endpoints, appliesTo }: Pick<Mutation, "endpoints" | "appliesTo">,
 ): (traits: RequestTraits) => boolean {
   let number = 0;
   return (traits) => {

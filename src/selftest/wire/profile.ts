@@ -78,19 +78,13 @@ function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => P
 function markedSuites(all: readonly Suite[]): Suite[] {
   const marked = memoizeByObject((probe: Probe): Probe => {
     const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
-    if (probe.per === "target")
-      return {
-        ...probe,
-        ...after,
-        run: (context: ProbeContext<Need>) =>
-          probe.run({ ...context, client: markedClient(context.client, probe.name) }),
-      };
-    return {
-      ...probe,
-      ...after,
-      run: (context: TierProbeContext<Need>) =>
-        probe.run({ ...context, client: markedClient(context.client, probeInstance(probe.name, context.tested.tier)) }),
-    };
+    const mark = <C extends ProbeContext<Need>>(context: C, tier: string | null): C => ({
+      ...context,
+      client: markedClient(context.client, probeInstance(probe.name, tier)),
+    });
+    return probe.per === "target"
+      ? { ...probe, ...after, run: (context: ProbeContext<Need>) => probe.run(mark(context, null)) }
+      : { ...probe, ...after, run: (context: TierProbeContext<Need>) => probe.run(mark(context, context.tested.tier)) };
   });
   return withProbes(all, marked);
 }

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from "../../base/duration.ts";
+import { hourMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { ResponseHead } from "../behaviour/transport.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -13,6 +13,7 @@ import {
   tokenBucket,
   windowsOf,
   type Limiter,
+  type WindowName,
   type WindowSize,
 } from "../limits/windows.ts";
 import {
@@ -39,20 +40,13 @@ const exemptStreamsFromHour = (window: (size: WindowSize) => Limiter): Override 
     }),
   );
 
-function resizeWindows(
-  edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
-): Override {
-  return () => ({
-    limiters: (limits) => {
-      const { perHour, perMinute } = limits;
-      const { hour = perHour, minute = perMinute, hourLength = hourMs, minuteLength = minuteMs } = edit(limits);
-      return [
-        fixedWindow({ window: "hour", limit: hour, advertisedLimit: perHour, windowMs: hourLength }),
-        fixedWindow({ window: "minute", limit: minute, advertisedLimit: perMinute, windowMs: minuteLength }),
-      ];
-    },
-  });
-}
+/** Changes the size of the tier's hour or minute. The headers still report the tier's limit. */
+const resizeWindow = (name: WindowName, change: (size: WindowSize) => Partial<WindowSize>): Override =>
+  withLimiters((sizes) =>
+    [sizes.hour, sizes.minute].map((size) =>
+      fixedWindow(size.window === name ? { ...size, advertisedLimit: size.limit, ...change(size) } : size),
+    ),
+  );
 
 /** Creates a limiter that counts each request `lagTurns` event-loop turns late, and so admits too many. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
@@ -114,7 +108,7 @@ const rateFaults = faults("Limits / Request rate", {
     overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ),
   "minute-too-short": fault("LIM-1", "The minute lasts ten seconds.").by(
-    resizeWindows(() => ({ minuteLength: 10_000 })),
+    resizeWindow("minute", () => ({ windowMs: 10_000 })),
   ),
   "looks-before-it-counts": fault(
     "LIM-3",
@@ -133,16 +127,16 @@ const rateFaults = faults("Limits / Request rate", {
     }),
   ),
   "one-too-many-an-hour": fault("LIM-3", "One request an hour more is admitted than the tier allows.").by(
-    resizeWindows(({ perHour }) => ({ hour: perHour + 1 })),
+    resizeWindow("hour", ({ limit }) => ({ limit: limit + 1 })),
   ),
   "no-hour-limit": fault("LIM-3", "Only the minute is limited.").by(
     withLimiters(({ minute }) => [fixedWindow(minute)]),
   ),
   "hour-too-short": fault("LIM-3", "The hour lasts half an hour.").by(
-    resizeWindows(() => ({ hourLength: hourMs / 2 })),
+    resizeWindow("hour", () => ({ windowMs: hourMs / 2 })),
   ),
   "one-too-few-an-hour": fault("LIM-4", "One request an hour less is admitted than the tier allows.").by(
-    resizeWindows(({ perHour }) => ({ hour: perHour - 1 })),
+    resizeWindow("hour", ({ limit }) => ({ limit: limit - 1 })),
   ),
   "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.").by(
     overrideResult("maxConcurrentRequests")((slots) => slots + 1),

@@ -181,13 +181,8 @@ const healthStateFaults = faults("States and transitions / Health status of an a
     "A degraded agent has its warnings in its first report, and not in later ones.",
   ).by((base) => {
     let reportCount = 0;
-    return {
-      healthBody: (input) => {
-        if (input.agent.health !== "degraded") return base.healthBody(input);
-        reportCount += 1;
-        return reportCount === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
-      },
-    };
+    const isLater = () => (reportCount += 1) > 1;
+    return healthBody.when(({ agent }) => agent.health === "degraded" && isLater()).remove("warnings")(base);
   }),
   "degraded-and-silent": fault("HLT-14", "The agent `echo` is degraded, and has no warnings.").by(
     healthBody.when(({ agent }) => agent.id === "echo").set("status", "degraded"),

@@ -1,4 +1,5 @@
 import { getPath } from "../../base/json.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { apiError, fieldError } from "../behaviour/errors.ts";
 import { usedPercent } from "../behaviour/alerts.ts";
@@ -246,11 +247,7 @@ const operationFaults = faults("Resources / Operation handle", {
     "`check_url` lacks the version, from a key's second operation on.",
   ).by((base) => {
     const ids = new Map<string, Set<string>>();
-    return withoutVersionIn(({ owner, id }) => {
-      const own = (ids.get(owner) ?? new Set()).add(id);
-      ids.set(owner, own);
-      return own.size > 1;
-    })(base);
+    return withoutVersionIn(({ owner, id }) => getOrAdd(ids, owner, () => new Set()).add(id).size > 1)(base);
   }),
   "check-url-without-version-of-three": fault(
     "OPS-3",

@@ -1,6 +1,7 @@
 import { getPath, isObject } from "../../base/json.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import type { WebhookEvent } from "../../spec/events-and-errors.ts";
-import { apiError, fieldError } from "../behaviour/errors.ts";
+import { apiError, fieldError, formB } from "../behaviour/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fault, faults, overrideJson, overrideResult, withLast, type Override } from "../patch.ts";
@@ -54,14 +55,11 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
           : base.validateWebhook(body, addressRefusal),
       errorBody: (input) =>
         input.message === bothMissing
-          ? {
-              status: "error",
-              error: {
-                code: input.code,
-                message: input.message,
-                details: ["url", "events"].map((field) => ({ field, reason: "missing" })),
-              },
-            }
+          ? setField(
+              formB(input),
+              "error.details",
+              ["url", "events"].map((field) => ({ field, reason: "missing" })),
+            )
           : base.errorBody(input),
     }),
   ),
@@ -102,8 +100,7 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
     return {
       healthBody: (input) => {
         const body = base.healthBody(input);
-        const first = known.get(input.agent.id) ?? body;
-        known.set(input.agent.id, first);
+        const first = getOrAdd(known, input.agent.id, () => body);
         if (getPath(first, "status") === getPath(body, "status")) return body;
         const cached = setField(removeField(body, "warnings"), "status", getPath(first, "status"));
         return setField(cached, "checks", getPath(first, "checks"));

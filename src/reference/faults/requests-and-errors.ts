@@ -1,4 +1,5 @@
 import { isObject } from "../../base/json.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import { type ErrorBodyInput, fieldError, formA } from "../behaviour/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
@@ -55,11 +56,7 @@ const serviceFaults = faults("What the service does", {
   ).by((base) => {
     const first = new Map<string, string>();
     return {
-      agentVersion: (agent) => {
-        const known = first.get(agent.id) ?? base.agentVersion(agent);
-        first.set(agent.id, known);
-        return known;
-      },
+      agentVersion: (agent) => getOrAdd(first, agent.id, () => base.agentVersion(agent)),
       healthBody: (facts) => base.healthBody({ ...facts, version: facts.agent.version }),
     };
   }),

@@ -69,14 +69,7 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
-interface AcceleratedClock extends Clock {
-  /** Sets the speed relative to the machine's clock. Timers that are already set keep their real duration. */
-  setSpeed(speed: number): void;
-  /** Moves the clock to the beginning of the next hour. Timers that are already set keep their real duration. */
-  skipToNextHour(): void;
-}
-
-export function acceleratedClock(speed: number): AcceleratedClock {
+export function acceleratedClock(speed: number) {
   const real = systemClock();
   let rate = assertSpeed(speed);
   let startMs = real.now();
@@ -88,13 +81,15 @@ export function acceleratedClock(speed: number): AcceleratedClock {
   };
   return {
     now: () => Math.floor(exactNow()),
-    setTimeout: (run, ms) => real.setTimeout(run, Math.ceil(ms / rate)),
-    clearTimeout: (timer) => real.clearTimeout(timer),
-    setSpeed: (wanted) => {
+    setTimeout: (run: () => void, ms: number) => real.setTimeout(run, Math.ceil(ms / rate)),
+    clearTimeout: (timer: Timer) => real.clearTimeout(timer),
+    /** Sets the speed relative to the machine's clock. Timers that are already set keep their real duration. */
+    setSpeed: (wanted: number) => {
       const next = assertSpeed(wanted);
       restartAt(exactNow());
       rate = next;
     },
+    /** Moves the clock to the beginning of the next hour. Timers that are already set keep their real duration. */
     skipToNextHour: () => restartAt((Math.floor(exactNow() / hourMs) + 1) * hourMs),
   };
 }

@@ -21,7 +21,7 @@ describe("a target from flags and environment", () => {
     expect(readTarget({ baseUrl, apiKey: "k" }, {})).toMatchObject({ agents: {}, agentSource: "found" });
     expect(readTarget({ baseUrl, apiKey: "k", agent: "echo" }, {})).toMatchObject({
       agents: { answering: "echo", streaming: "echo" },
-      agentSource: "found",
+      agentSource: "named to answer",
     });
   });
 

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Network } from "../base/network/network.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
 import { readBaseUrl, readHttpUrl } from "./base-url.ts";
-import { checkedKey, webhooksOf } from "./target-file.ts";
+import { checkedKey, webhooksOf, withDefaultStreamingAgent } from "./target-file.ts";
 import type { webhooksSchema } from "./target-file-schema.ts";
 import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
@@ -33,7 +33,7 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
     name: new URL(baseUrl).host,
     baseUrl,
     keys: { key },
-    agents: agent === undefined ? {} : { answering: agent, streaming: agent },
+    ...withDefaultStreamingAgent(agent === undefined ? {} : { answering: agent }),
     webhooks: webhooksOf(webhooks, baseUrl),
     network,
     callSecrets: secretsOfNetwork(network),

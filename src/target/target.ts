@@ -128,8 +128,8 @@ export interface OpenPaths {
 }
 
 /**
- * Agents that the target file or the test control names. `named`: those for invokes and for streams. `named to answer`:
- * only the one for invokes. `found`: none for invokes.
+ * Agents that the user or the test control names. `named`: those for invokes and for streams. `named to answer`: only the
+ * one for invokes. `found`: none for invokes.
  */
 type AgentSource = "named" | "named to answer" | "found";
 

@@ -95,7 +95,7 @@ export const stream = suite("Stream", [
       exchange.answer.kind === "answered" && exchange.answer.status >= 400 && exchange.answer.status < 500;
     if (isRefused && !promised)
       return unproven(
-        `the discovered agent rejects the stream (${outcomeOf(exchange)})`,
+        `the agent rejects the stream (${outcomeOf(exchange)}), and no agent was named for streams`,
         "`agents.streaming` in the target file: an agent that can stream",
       );
     return breach("200 with `Content-Type: text/event-stream`", describeKind(exchange), exchange);

@@ -228,6 +228,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "retry-after-header-differs": fault("HDR-18", "`Retry-After` is twice the `retry_after` of the body.").by(() => ({
     retryAfterHeader: (seconds) => String(seconds * 2 + 10),
   })),
+  "retry-after-header-unreadable": fault("HDR-18", "`Retry-After` is neither seconds nor a date.").by(() => ({
+    retryAfterHeader: (seconds) => `PT${seconds}S`,
+  })),
   "remaining-with-fraction": fault("HDR-9", "`X-RateLimit-Remaining` is a fraction.").by(
     editRateHeader(rateRemaining, (left) => `${left}.5`),
   ),

@@ -191,14 +191,23 @@ describe("their values", () => {
     expect(judged(headers, "HDR-12", withSamples(samples).samples)).toBe(kind);
   });
 
+  const [atDate, fortyLater] = ["Sun, 29 Nov 2026 09:00:00 GMT", "Sun, 29 Nov 2026 09:00:40 GMT"];
   it.each([
-    [null, "absent"],
-    ["40", "present"],
-    ["41", "present"],
-    ["60", "breach"],
-  ])("HDR-18: Retry-After %s beside 40 in the body", (value, kind) => {
+    [null, null, "absent"],
+    ["40", null, "present"],
+    ["41", null, "present"],
+    ["40.0", null, "present"],
+    ["60", null, "breach"],
+    ["soon", null, "breach"],
+    ["", null, "breach"],
+    ["PT40S", atDate, "breach"],
+    [fortyLater, atDate, "present"],
+    [fortyLater, "Sun, 29 Nov 2026 09:00:20 GMT", "breach"],
+    [fortyLater, null, "unproven"],
+  ])("HDR-18: Retry-After %s beside 40 in the body and the `Date` %s", (value, date, kind) => {
     const retry: readonly Header[] = value === null ? [] : [["Retry-After", value]];
-    const refusal = exchange({ status: 429, headers: [...four, ...retry], json: { error: { retry_after: 40 } } });
+    const dated: readonly Header[] = date === null ? [] : [["Date", date]];
+    const refusal = exchange({ status: 429, headers: [...retry, ...dated], json: { error: { retry_after: 40 } } });
     expect(judged(headers, "HDR-18", all(refusal))).toBe(kind);
   });
 });

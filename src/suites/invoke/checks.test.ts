@@ -6,7 +6,7 @@ import { invoke } from "./checks.ts";
 import { longQuery } from "./probes.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
 import { exchange, type ExchangeOptions, unanswered } from "../testing/evidence.ts";
-import { judged } from "../testing/judged.ts";
+import { judgeBy, judged } from "../testing/judged.ts";
 
 const answer = { result: { output: "Hello." } };
 const full = {
@@ -211,5 +211,11 @@ describe("a query of many scripts", () => {
     ["cut short", unicodeText.slice(0, 60), "holds"],
   ])("%s", (_, text, expected) => {
     expect(judged(invoke, "INV-22", says(text))).toBe(expected);
+  });
+
+  it("asks for no other agent if the response has no `result`", () => {
+    const handle = exchange({ status: 202, json: { operation_id: "op-1", status: "pending" } });
+    const finding = judgeBy(invoke, "INV-22", { plain: timed(answer), tried: tried(handle) });
+    expect(finding).toMatchObject({ kind: "unproven", needs: null });
   });
 });

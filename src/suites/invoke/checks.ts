@@ -259,12 +259,13 @@ export const invoke = suite("Invoke", [
         `${formatValue(first.received)} in the response`,
         exchange,
       );
-    return found > 0
-      ? holds()
-      : unproven(
-          "the response does not repeat the query, so corruption cannot be detected",
-          "`agents.answering` in the target file: an agent that repeats its query",
-        );
+    if (found > 0) return holds();
+    if (getPath(bodyJson(exchange), "result") === undefined)
+      return unproven("there is no `result`, which could repeat the query; see INV-2");
+    return unproven(
+      "the response does not repeat the query, so corruption cannot be detected",
+      "`agents.answering` in the target file: an agent that repeats its query",
+    );
   }),
   ...invokeCornerChecks,
   observe("INV-23", invoked, ({ exchange }) => {

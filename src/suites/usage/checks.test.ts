@@ -116,6 +116,12 @@ describe("usage that grows", () => {
       grown(1, 57, { samples: [sample({ limit: 100, resetAfter: 1 })] }),
       "unproven",
     ],
+    [
+      "USE-7",
+      "as many as before, by an invoke with 202",
+      grown(1, 57, { samples: [sample({ status: 202 })] }),
+      "breach",
+    ],
     ["USE-7", "one request more, with no sample of it", grown(2, 57, { samples: [] }), "unproven"],
     ["USE-8", "the tokens of the turn", grown(2, 57), "holds"],
     ["USE-8", "no tokens more", grown(2, 50), "breach"],

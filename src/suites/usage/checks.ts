@@ -2,7 +2,7 @@ import { minuteMs } from "../../base/duration.ts";
 import { formatValue } from "../../base/json.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { Sample } from "../../rules/limits/sample.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { growthOf, type UsageCount, usageField, usageFields } from "../../rules/limits/usage-report.ts";
 import { check, checkEvery, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
@@ -117,7 +117,7 @@ export const usage = suite("Read usage", [
     const [before, after] = [usageCountOf(report, "requests"), usageCountOf(later, "requests")];
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
-    const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
+    const admitted = within.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
     // `requests.used` ignores health requests. Undici may have sent an unanswered request twice.
     const maxSent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;

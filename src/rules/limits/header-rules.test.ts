@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { publishedTiers } from "../../spec/tiers.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { headerRules, missingHeaders } from "./header-rules.ts";
 import { noRateLimitInfo, type RateLimitInfo } from "./rate-limit-info.ts";
 
@@ -48,6 +48,27 @@ it.each<[limit: number, expected: string | null]>([
 it("judges no limit if the tier is not known", () => {
   const rule = headerRules.find(({ clause }) => clause === "HDR-10");
   expect(rule?.judge({ ...noRateLimitInfo, ...all, limit: 11 }, null)).toBeUndefined();
+});
+
+describe("a refusal for the month's tokens with another status than 429", () => {
+  const ofMonth = { ...all, limit: 40_000, remaining: 0, resetAfter: 900_000 };
+  const unknownQuota = { ...limits, tokensPerMonth: null };
+  it.each<[clause: string, values: Partial<RateLimitInfo>, of: TierLimits | null, expected: string | null | undefined]>(
+    [
+      ["HDR-10", ofMonth, unknownQuota, null],
+      ["HDR-10", { ...ofMonth, remaining: 1 }, unknownQuota, "40000, not 100 or 10"],
+      ["HDR-10", { ...ofMonth, limit: 99 }, unknownQuota, "99, not 100 or 10"],
+      ["HDR-10", ofMonth, limits, "40000, not 100 or 10"],
+      ["HDR-16", ofMonth, unknownQuota, null],
+      ["HDR-16", ofMonth, null, null],
+      ["HDR-16", { ...ofMonth, remaining: 1 }, null, "900000 s, with a limit of 40000"],
+      ["HDR-16", { ...ofMonth, limit: 5000 }, null, "900000 s, with a limit of 5000"],
+      ["HDR-16", ofMonth, limits, "900000 s, with a limit of 40000"],
+    ],
+  )("%s of %o with the limits %o says %o", (clause, values, of, expected) => {
+    const rule = headerRules.find((each) => each.clause === clause);
+    expect(rule?.judge({ ...noRateLimitInfo, ...values }, of)).toBe(expected);
+  });
 });
 
 it("names the missing headers of a response", () => {

@@ -1,4 +1,4 @@
-import type { TierLimits } from "../../spec/tiers.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { formatValue } from "../../base/json.ts";
 import {
   type HeaderClauseId,
@@ -156,10 +156,22 @@ export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =
 export const announcesWaitOverHour = ({ retryAfterSeconds }: Pick<RateLimitInfo, "retryAfterSeconds">): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds;
 
-/** Whether a response seems to report the monthly token limit instead of a limit on requests. */
+/**
+ * Whether a response seems to report the monthly token limit instead of a limit on requests. A target may refuse for
+ * tokens with any status, such as 403 (LIM-20), and only a 429 announces its wait.
+ */
 const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
   announcesWaitOverHour(response) ||
-  (response.limit !== null && response.limit === limits?.tokensPerMonth && response.remaining === 0);
+  (response.limit !== null && response.remaining === 0 && mayBeMonthTokens(response.limit, limits));
+
+/**
+ * Whether `limit` may be a token limit: the tier's or, if that is unknown, any number above the limit per hour. Without
+ * a tier, the limit per hour is Team's, the largest that is published.
+ */
+function mayBeMonthTokens(limit: number, limits: TierLimits | null): boolean {
+  const tokens = limits?.tokensPerMonth ?? null;
+  return tokens === null ? limit > (limits ?? publishedTiers.team).perHour : limit === tokens;
+}
 
 type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;
 

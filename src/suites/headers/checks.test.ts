@@ -173,6 +173,15 @@ describe("their values", () => {
       withSamples([sample({ ...plain, status: 403, resetAfter: 3600 })]),
       "breach",
     ],
+    [
+      "HDR-16/403",
+      "of the month, for tokens of a number that is not known",
+      withSamples([sample({ ...plain, status: 403, limit: 40_000, remaining: 0, resetAfter: 900_000 })], false, {
+        ...publishedTiers.free,
+        tokensPerMonth: null,
+      }),
+      "holds",
+    ],
     ["HDR-16", "within the minute", withSamples([sample(plain)]), "holds"],
     ["HDR-16", "an hour for a minute", withSamples([sample({ ...plain, resetAfter: 3600 })]), "breach"],
   ])("%s, %s", (id, _, evidence, kind) => {

@@ -55,6 +55,42 @@ describe("a webhook of `agent.*` for the agent of a deployment event", () => {
   });
 });
 
+describe("the health of an agent around `deployment.health_changed`", () => {
+  const report = (status: string, more: object = {}) => exchange({ json: { status, checks: {}, ...more } });
+  const changed = (event: object) =>
+    delivery({
+      event: { type: "deployment.health_changed", agent_id: "clerk", data: { status: "degraded" }, ...event },
+    });
+  const completed = (event: object) => delivery({ event: { agent_id: "clerk", ...event } });
+  const none = { deployment_id: undefined };
+  const [first, second] = [{ deployment_id: "dep_1" }, { deployment_id: "dep_2" }];
+  const [healthy, degraded] = [report("healthy"), report("degraded")];
+
+  it.each([
+    ["follows", changed(first), [completed(first)], degraded, "holds"],
+    ["stays, with one deployment", changed(first), [completed(first)], healthy, "breach"],
+    ["stays, with deployments that are not named", changed(none), [completed(none)], healthy, "breach"],
+    ["stays, and the report names the deployment", changed(first), [], report("healthy", first), "breach"],
+    ["stays, with two deployments", changed(second), [completed(first)], healthy, "inapplicable"],
+    ["stays, and only the event names a deployment", changed(second), [completed(none)], healthy, "inapplicable"],
+    ["stays, and the report names another deployment", changed(second), [], report("healthy", first), "inapplicable"],
+    [
+      "stays, with a deployment of another agent",
+      changed(first),
+      [completed({ ...second, agent_id: "bard" })],
+      healthy,
+      "breach",
+    ],
+  ])("%s", (_, event, others, after, expected) => {
+    const triggered = { event: "deployment.health_changed", failure: null, deliveries: [event] };
+    const given = {
+      changed: { ...triggered, health: { before: healthy, after } },
+      all: { ...evidence(created).all, deliveries: [event, ...others] },
+    };
+    expect(judged(deliveries, "HOOK-14/health follows", given)).toBe(expected);
+  });
+});
+
 describe("a deployment event without a delivery", () => {
   it.each([
     ["although a webhook of all agents was created", evidence(created), "breach"],

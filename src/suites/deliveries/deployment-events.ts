@@ -214,7 +214,7 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
-function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
+function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent, all: AllDeliveries): Finding<never> {
   const events = eventsOfType(deliveries, event);
   const last = events.at(-1);
   if (health === undefined || health === null || last === undefined)
@@ -224,10 +224,26 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): 
   const named = statuses.at(-1);
   if (!isHealthStatus(before) || !isHealthStatus(after) || !isHealthStatus(named))
     return inapplicable("the event or a health report has no status of the document");
+  if (mayBeOfOtherDeployment(last, [health.before, health.after], all))
+    return inapplicable("the event may be of another deployment than the health reports");
   return before !== after || statuses.includes(after)
     ? holds()
     : breach(`\`status\` ${named} right after \`${event}\``, `still ${after}`, health.after, health.before, last);
 }
+
+/**
+ * Whether the event may be of another deployment of the agent than the health reports. Not if all deliveries of the
+ * agent name the same deployment, or none, and no report names another.
+ */
+function mayBeOfOtherDeployment(event: Delivery, reports: readonly Exchange[], { deliveries }: AllDeliveries): boolean {
+  const agent = getPath(deliveryJson(event), "agent_id");
+  const ofAgent = [event, ...deliveries].map(deliveryJson).filter((each) => getPath(each, "agent_id") === agent);
+  const deployments = new Set(ofAgent.map(deploymentIdIn));
+  const reported = reports.map((each) => deploymentIdIn(bodyJson(each))).filter((each) => each !== null);
+  return deployments.size > 1 || reported.some((each) => !deployments.has(each));
+}
+
+const deploymentIdIn = (value: unknown): unknown => getPath(value, "deployment_id") ?? null;
 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
   healthStatuses.some((each) => each === value);
@@ -238,9 +254,11 @@ export const deploymentChecks = [
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),
   deploymentCheck("HOOK-12", updated),
   deploymentCheck("HOOK-14", healthChanged),
-  check("HOOK-14", { ...creationProbes, changed: healthChanged }, ({ changed }) => judgeHealthAfterChange(changed), {
-    as: "health follows",
-    since: "1.2",
-  }),
+  check(
+    "HOOK-14",
+    { ...creationProbes, changed: healthChanged, all: allDeliveries },
+    ({ changed, all }) => judgeHealthAfterChange(changed, all),
+    { as: "health follows", since: "1.2" },
+  ),
   deploymentCheck("HOOK-13", deleted),
 ] as const;

@@ -1,5 +1,5 @@
 import type { ExecutionStage } from "../behaviour/webhooks.ts";
-import { fieldError } from "../behaviour/errors.ts";
+import { apiError } from "../behaviour/errors.ts";
 import { setField } from "../json-edit.ts";
 import { fixedWindow, windowsOf } from "../limits/windows.ts";
 import { always, fault, faults, overrideByCount, overrideJson, overrideResult, type Override } from "../patch.ts";
@@ -155,11 +155,11 @@ const receiverFaults = faults("States and transitions / Webhook delivery 2", {
 });
 
 const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
-  "second-alert-refused": fault("ALR-1", "A key's second alert of a type is refused.").by((base) => {
+  "second-alert-crashes": fault("ALR-1", "The second alert of a type responds with 500.").by((base) => {
     let count = 0;
     return overrideResult("validateAlert")((error) => {
       if (error === null) count += 1;
-      return error ?? (count > 1 ? fieldError("invalid-input", "type", "has an alert already") : null);
+      return error ?? (count > 1 ? apiError("crash", "The server failed.") : null);
     })(base);
   }),
   "one-id-for-all-alerts": fault("ALR-6", "Every alert has the same id.").by(always("alertId", "alert_000001")),

@@ -320,8 +320,10 @@ describe("two objects", () => {
 
   it.each([
     [201, "holds"],
-    [400, "breach"],
+    [400, "unproven"],
     [409, "unproven"],
+    [404, "breach"],
+    [500, "breach"],
   ])("ALR-1/second: a second alert that gets %i: %s", (status, expected) => {
     const first = { created: exchange({ status: 201 }) };
     expect(kindOf("ALR-1/second", { first, second: exchange({ status }) })).toBe(expected);

@@ -227,8 +227,8 @@ export const identityRelations = [
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
       if (second === null) return fewRequests;
       if (isSuccess(second)) return holds();
-      // The refusal may be legal: a limit on alerts per key (403, 409, 429), or a key that expired meanwhile (401).
-      if (hasStatus(second, 401, 403, 409, 429))
+      // The refusal may be legal: a limit on alerts per key, with a status that is not shown, or an expired key (401).
+      if (hasStatus(second, 400, 401, 402, 403, 409, 422, 429))
         return unproven(`the second alert was refused (${describeStatus(second)})`);
       return breach("a success, as for the first alert of the key", describeStatus(second), created, second);
     },

@@ -269,9 +269,10 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
+/** Runs after `alertCrossed`, because some keys can have only one alert. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
-  { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },
+  { needs: ["receiver"], requests: 2, creates: { alerts: 2 }, stage: "exclusive", after: [alertCrossed] },
   async ({ client, given }) => {
     const hook = openAlertHook(given.receiver, "odd-alerts");
     const send = (alert: object): Promise<Exchange> =>

@@ -155,7 +155,7 @@ const receiverFaults = faults("States and transitions / Webhook delivery 2", {
 });
 
 const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
-  "second-alert-crashes": fault("ALR-1", "The second alert of a type responds with 500.").by((base) => {
+  "second-alert-refused": fault("ALR-1", "The second alert of a type responds with 500.").by((base) => {
     let count = 0;
     return overrideResult("validateAlert")((error) => {
       if (error === null) count += 1;

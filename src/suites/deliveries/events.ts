@@ -55,9 +55,9 @@ export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
     return !hooks.has(each.hook);
   });
   const types = new Set(early.filter(({ hook }) => hooks.has(hook)).map(eventTypeOf));
-  const pings = early.filter((each) => types.has(eventTypeOf(each)));
+  const pings = new Set(early.filter((each) => types.has(eventTypeOf(each))));
   const isPing = (each: Delivery): boolean =>
-    pings.some((ping) => ping === each || (ping.hook === each.hook && isSameEvent(ping, each)));
+    pings.has(each) || [...pings].some((ping) => ping.hook === each.hook && isSameEvent(ping, each));
   return deliveries.filter((each) => isPublishedEvent(eventTypeOf(each)) || !isPing(each));
 }
 

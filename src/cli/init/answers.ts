@@ -66,16 +66,16 @@ export async function gatherAnswers(
     networkSettings: networkFlagsOf(flags).network,
   };
   const given = { ...flags, baseUrl: flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]) };
-  if (prompter === null) return { ...answersFromFlags(given, environment), ...network };
+  if (prompter === null) assertAnswersGiven(given, environment);
+  const ask = prompter === null ? answerByFallback : prompter.ask;
   const baseUrl =
     given.baseUrl === undefined
-      ? await prompter.ask({ text: "Base URL of the deployment", fallback: null, read: readBaseUrl })
+      ? await ask({ text: "Base URL of the deployment", fallback: null, read: readBaseUrl })
       : readBaseUrl(given.baseUrl);
-  const name =
-    flags.name ?? (await prompter.ask({ text: "Name of the target", fallback: new URL(baseUrl).host, read: String }));
+  const name = flags.name ?? (await ask({ text: "Name of the target", fallback: new URL(baseUrl).host, read: String }));
   const keyVariable =
     flags.keyVariable ??
-    (await prompter.ask({
+    (await ask({
       text: "Environment variable that holds the API key",
       fallback: defaultVariable,
       read: readVariable,
@@ -83,7 +83,7 @@ export async function gatherAnswers(
   const known = flags.apiKey ?? nonEmpty(environment[keyVariable]);
   const key =
     known === undefined
-      ? await prompter.ask({
+      ? await ask({
           text: `$${keyVariable} is not set; the API key (it is neither shown nor written)`,
           fallback: null,
           read: (answer) => checkedKey(answer, "The API key"),
@@ -92,7 +92,7 @@ export async function gatherAnswers(
       : checkedKey(known, `$${keyVariable}`);
   const out =
     flags.out ??
-    (await prompter.ask({
+    (await ask({
       text: "File to write",
       fallback: defaultOut,
       read: (answer) => readOut(answer, flags.force === true),
@@ -100,27 +100,19 @@ export async function gatherAnswers(
   return { baseUrl, name, keyVariable, key, out, ...network };
 }
 
-function answersFromFlags(
-  flags: InitFlags,
+const answerByFallback: Prompter["ask"] = async ({ fallback, read }) => read(fallback ?? "");
+
+function assertAnswersGiven(
+  { baseUrl, keyVariable = defaultVariable, apiKey, yes }: InitFlags,
   environment: EnvironmentVariables,
-): Omit<UserAnswersBeforeDiscovery, "network" | "networkSettings"> {
-  const { baseUrl, keyVariable = defaultVariable, out = defaultOut } = flags;
-  const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
+): void {
+  const key = apiKey ?? nonEmpty(environment[keyVariable]);
   const missing = [
     ...(baseUrl === undefined ? ["--base-url"] : []),
     ...(key === undefined ? [`the key in $${keyVariable} (or another variable, named by --key-variable)`] : []),
-    ...(flags.yes === true ? [] : ["--yes"]),
+    ...(yes === true ? [] : ["--yes"]),
   ];
-  if (baseUrl === undefined || key === undefined || missing.length > 0)
-    throw new UsageError(line`There is no terminal to ask on. Give ${missing.join(", ")}.`);
-  const address = readBaseUrl(baseUrl);
-  return {
-    baseUrl: address,
-    name: flags.name ?? new URL(address).host,
-    keyVariable,
-    key: checkedKey(key, `$${keyVariable}`),
-    out: readOut(out, flags.force === true),
-  };
+  if (missing.length > 0) throw new UsageError(line`There is no terminal to ask on. Give ${missing.join(", ")}.`);
 }
 
 export interface GivenControlToken {

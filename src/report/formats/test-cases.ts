@@ -51,15 +51,9 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
 }
 
 const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
-  suite: finding.suite,
-  title: findingTitle(finding),
-  ms: findingMs(finding, context),
-  status: "skipped",
+  ...findingCase(finding, { kind: "skipped" }, context),
   rawStatus: "upcoming",
-  type: finding.level,
   message: formatUpcoming(finding),
-  details: [],
-  finding,
 });
 
 function messageAndDetails(

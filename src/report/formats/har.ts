@@ -57,7 +57,7 @@ function harRequest({ method, url, headers, body }: SentRequest): object {
     cookies: [],
     headers: headers.map(harHeader),
     queryString: queryParameters(url),
-    ...(body.kind === "none" ? {} : { postData: { mimeType: contentTypeOf(headers), ...harRequestText(body) } }),
+    ...(body.kind === "none" ? {} : { postData: { mimeType: contentTypeOf(headers), ...harText(body, "comment") } }),
     headersSize: -1,
     bodySize: bodyBytes(body),
   };
@@ -83,7 +83,7 @@ function harResponse(answer: Exchange["answer"]): object {
     httpVersion: "HTTP/1.1",
     ...unknownMembers,
     headers: headers.map(harHeader),
-    content: { size: bodyBytes(body), mimeType: contentTypeOf(headers), ...harResponseText(body) },
+    content: { size: bodyBytes(body), mimeType: contentTypeOf(headers), ...harText(body, "encoding") },
     redirectURL: headerValue(headers, "location") ?? "",
     // -1 means unknown. This field counts bytes on the wire, but the evidence counts decoded bytes.
     bodySize: -1,
@@ -119,22 +119,18 @@ function decodeQueryPart(text: string): string {
   }
 }
 
-function harRequestText(body: Exclude<Body, { kind: "none" }>): { text: string; comment?: string } {
-  if (body.kind === "text") return { text: body.text };
-  return body.kind === "base64" ? { text: body.base64, comment: "base64" } : harTruncatedText(body);
+/** Returns the members with the text of a body. For a binary body, the member `encodingMember` says `base64`. */
+function harText(body: Body, encodingMember: "comment" | "encoding"): object {
+  switch (body.kind) {
+    case "none":
+      return {};
+    case "text":
+      return { text: body.text };
+    case "base64":
+      return { text: body.base64, [encodingMember]: "base64" };
+    case "cut": {
+      const { head, bytes, sha256 } = body;
+      return { text: head, comment: `only the beginning was kept, of ${bytes} bytes with the SHA-256 ${sha256}` };
+    }
+  }
 }
-
-function harResponseText(body: Body): { text?: string; encoding?: string; comment?: string } {
-  if (body.kind === "none") return {};
-  if (body.kind === "text") return { text: body.text };
-  return body.kind === "base64" ? { text: body.base64, encoding: "base64" } : harTruncatedText(body);
-}
-
-const harTruncatedText = ({
-  head,
-  bytes,
-  sha256,
-}: Extract<Body, { kind: "cut" }>): { text: string; comment: string } => ({
-  text: head,
-  comment: `only the beginning was kept, of ${bytes} bytes with the SHA-256 ${sha256}`,
-});

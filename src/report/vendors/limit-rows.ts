@@ -38,17 +38,9 @@ const limitDefinitions: readonly LimitDefinition[] = [
   judgedLimit("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
   judgedLimit("at once", ({ concurrent }) => String(concurrent), ["LIM-5", "LIM-6"]),
   judgedLimit("burst", ({ burst }) => (burst === null ? "" : String(burst)), ["LIM-7"]),
-  {
-    name: "the minute's window",
-    published: () => "",
-    text: (vendor, tier) => formatWindowKinds(vendor, "LIM-15/minute", tier),
-  },
-  {
-    name: "the hour's window",
-    published: () => "",
-    text: (vendor, tier) => formatWindowKinds(vendor, "LIM-15/hour", tier),
-  },
-  { name: "refused requests", published: () => "", text: (vendor, tier) => formatWindowKinds(vendor, "LIM-16", tier) },
+  observedLimit("the minute's window", "LIM-15/minute"),
+  observedLimit("the hour's window", "LIM-15/hour"),
+  observedLimit("refused requests", "LIM-16"),
 ];
 
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
@@ -110,6 +102,10 @@ function formatJudgedLimit(findings: readonly ReportFinding[], clauses: readonly
   if (broken !== undefined) return `✕ ${broken.clause}: ${sanitizeLine(broken.actual ?? "", 160)}`;
   if (rows.some(({ outcome }) => outcome === "pass")) return "✓ as published";
   return notJudgedText;
+}
+
+function observedLimit(name: string, check: string): LimitDefinition {
+  return { name, published: () => "", text: (vendor, tier) => formatWindowKinds(vendor, check, tier) };
 }
 
 const windowKindsPrefix = "what was seen fits these windows: ";

@@ -3,6 +3,7 @@ import { once } from "../../base/memoize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { type Delivery, hasValidSignature } from "../../evidence/delivery.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { FindingTrial } from "../model/load-results.ts";
 import { deliveryLines, exchangeLines, type MessageBounds } from "../model/exchange-text.ts";
@@ -66,10 +67,7 @@ interface MessagesById {
   readonly expiredMs: ReadonlyMap<string, number>;
 }
 
-export interface RecordedMessages {
-  readonly exchanges: readonly Exchange[];
-  readonly deliveries: readonly Delivery[];
-}
+export type RecordedMessages = Pick<Evidence, "exchanges" | "deliveries">;
 
 export function loadCommandLine({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));

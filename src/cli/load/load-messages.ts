@@ -40,30 +40,18 @@ function lineOf({ trial: { scenario, tier, engine }, requests, openEnded, isBeyo
   return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${formatDuration(seconds * 1000)}`;
 }
 
+/** Describes why no load was sent. Four reasons name flags or commands of this program. */
 export function formatNotSentReason(why: NotSentReason): string {
-  switch (why.kind) {
-    case "unknown scenario":
-      return why.near.length === 0
-        ? describeNotSent(why)
-        : `${describeNotSent(why)} \`conformance load list\` shows all.`;
-    case "no tier":
-      return "No key has a known tier with known limits: give --tier, or `tier` and `tiers` in a target file.";
-    case "several runs":
-      return `--emit k6-operator writes one run, and ${why.runs} are chosen: name one scenario, and its --tier.`;
-    case "unsendable agent":
-      return `${why.problem}: name another agent with --agent, or in the target file. Nothing was sent.`;
-    case "no engine":
-    case "no keys":
-    case "no key of the tier":
-    case "nothing to send":
-    case "lacks what it needs":
-    case "nothing to load":
-    case "harness limit":
-    case "read only":
-    case "interrupted":
-    case "not agreed":
-      return describeNotSent(why);
-  }
+  const text = describeNotSent(why);
+  if (why.kind === "unknown scenario")
+    return why.near.length === 0 ? text : `${text} \`conformance load list\` shows all.`;
+  if (why.kind === "no tier")
+    return "No key has a known tier with known limits: give --tier, or `tier` and `tiers` in a target file.";
+  if (why.kind === "several runs")
+    return `--emit k6-operator writes one run, and ${why.runs} are chosen: name one scenario, and its --tier.`;
+  if (why.kind === "unsendable agent")
+    return `${why.problem}: name another agent with --agent, or in the target file. Nothing was sent.`;
+  return text;
 }
 
 export function notSentExitCode({ kind }: NotSentReason): number | null {

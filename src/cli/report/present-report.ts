@@ -20,7 +20,7 @@ import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
 import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
-import type { ReportFlags } from "./report-flags.ts";
+import type { prepareReport, ReportFlags } from "./report-flags.ts";
 import { scenarioNamed } from "../../load/scenarios.ts";
 import { loadCommandLine } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
@@ -169,11 +169,8 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
   }
 }
 
-interface JudgedOutput {
+interface JudgedOutput extends ReturnType<typeof prepareReport> {
   readonly flags: Pick<ReportFlags, "quiet" | "complete">;
-  readonly rules: FailurePolicy;
-  readonly formats: RequestedFormats;
-  readonly folder: string;
 }
 
 export const presentOptionsOf = (

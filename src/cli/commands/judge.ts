@@ -25,7 +25,7 @@ import {
   trafficOptions,
 } from "../report/report-flags.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
-import { presentReport, reportExitCode } from "../report/present-report.ts";
+import { type PresentOptions, presentReport, reportExitCode } from "../report/present-report.ts";
 
 const judgeOptions = {
   "--base-url <url>": "the server to judge (default: the one whose exchanges fit the interface best)",
@@ -90,10 +90,8 @@ function folderOfReport(path: string): string | null {
   return isEvidence ? dirname(path) : null;
 }
 
-interface Judged {
-  readonly work: FileToJudge;
+interface Judged extends Pick<PresentOptions, "folder" | "save"> {
   readonly document: ReportDocument;
-  readonly run: SavedRun | null;
 }
 
 const act = ({ work, options, flags }: Prepared): Promise<Judged[]> =>
@@ -101,24 +99,23 @@ const act = ({ work, options, flags }: Prepared): Promise<Judged[]> =>
 
 async function judgeOne(work: FileToJudge, options: Prepared["options"], flags: JudgeFlags): Promise<Judged> {
   const { requirements } = options;
-  if (work.kind === "load") return { work, document: judgeSavedLoad([work.path], 250, requirements), run: null };
+  if (work.kind === "load") return { document: judgeSavedLoad([work.path], 250, requirements), folder: null };
+  const folder = displayPath(work.folder);
   if (work.kind === "saved run") {
     const { report, evidence } = work.saved;
     const chosen = flags.requirements === undefined ? {} : { requirements };
-    return { work, document: documentOf(rejudgeRun(report, evidence, cliMessages, chosen), evidence), run: null };
+    return { document: documentOf(rejudgeRun(report, evidence, cliMessages, chosen), evidence), folder };
   }
   const run = await judgeRecording(work.recording, { ...options, file: basename(work.file) });
-  return { work, document: documentOf(run.report, run.evidence), run };
+  return { document: documentOf(run.report, run.evidence), folder, save: { folder: work.folder, run } };
 }
 
 async function present(all: readonly Judged[], { flags, formats, rules }: Prepared): Promise<number> {
   const codes: number[] = [];
-  for (const { work, document, run } of all) {
-    const folder = work.kind === "load" ? null : displayPath(work.folder);
+  for (const { document, ...shown } of all) {
     await presentReport(document, {
-      ...(run !== null && work.kind === "traffic" && { save: { folder: work.folder, run } }),
+      ...shown,
       isQuiet: flags.quiet === true,
-      folder,
       formats,
       rules,
       reportsToCi: true,

@@ -70,7 +70,7 @@ function k6Lines(
 
 const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 
-interface PresentOptions extends WriteOptions {
+export interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
   /** Whether to print tables that a text report omits by default. Default: `false`. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
-import type { OutputFiles } from "../app/report-folder/write-files.ts";
+import { type OutputFiles, writeOutput } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText } from "../base/errors.ts";
 import { line, UsageError } from "../base/line.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
@@ -15,6 +15,7 @@ import {
 } from "../base/files/output-folders.ts";
 import { onCommandEnd } from "./command.ts";
 import { flagForSetting } from "./options.ts";
+import { reportUnwrittenOutput } from "./print-line.ts";
 
 export function prepareFiles<Name extends string>(
   names: readonly Name[],
@@ -39,6 +40,12 @@ export function prepareFiles<Name extends string>(
       );
   return { files, isStdoutTaken: printed.length > 0 };
 }
+
+/** Writes each file. If one cannot be written, prints why, and the exit code of the command is at least 4. */
+export const writeOutputs = <Name extends string>(
+  { files }: Pick<OutputFiles<Name>, "files">,
+  render: (name: Name) => string,
+): void => files.flatMap((output) => writeOutput(output, () => render(output.name))).forEach(reportUnwrittenOutput);
 
 function fileIdentity(file: string): string {
   const path = followLinks(file);

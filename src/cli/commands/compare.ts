@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { writeOutput } from "../../app/report-folder/write-files.ts";
 import {
   documentOf,
   readReportWithoutEvidence,
@@ -24,10 +23,10 @@ import {
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
-import { printLine, reportUnwrittenOutput } from "../print-line.ts";
+import { printLine } from "../print-line.ts";
 import { cliMessages } from "../messages.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
-import { prepareFiles } from "../output-files.ts";
+import { prepareFiles, writeOutputs } from "../output-files.ts";
 import { narrowDocument } from "./report.ts";
 import { terminalOf } from "../terminal.ts";
 
@@ -111,9 +110,7 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
     const { style, write } = terminalOf(process.stdout);
     write(renderComparisonTerminal(comparison, { ...style, quiet: isQuiet }));
   }
-  outputs.files
-    .flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)))
-    .forEach(reportUnwrittenOutput);
+  writeOutputs(outputs, (name) => renderers[name](comparison));
   if (!hasCommonFindings(comparison)) {
     printLine(line`The reports have no finding and no load in common: nothing was compared.`);
     return exitCodes.nothingExercised;

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { findEngines } from "../../app/load/available-engines.ts";
 import { assertLoadParameters, defaultLoadParameters } from "../../app/load/plan-load.ts";
 import { type NightEvents, runNight, type RunNightOptions, type SavedNight } from "../../app/nightly/run-night.ts";
-import { type OutputFiles, writeOutput } from "../../app/report-folder/write-files.ts";
+import type { OutputFiles } from "../../app/report-folder/write-files.ts";
 import { line, UsageError } from "../../base/line.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
 import { nightsFolder, trendPageFile } from "../../app/nightly/history-store.ts";
@@ -21,7 +21,7 @@ import { readEngine } from "../load/load-flags.ts";
 import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
-import { displayPath, prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
+import { displayPath, prepareFile, prepareFiles, prepareFolder, writeOutputs } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { appendStepSummary } from "../report/present-report.ts";
 import { terminalOf } from "../terminal.ts";
@@ -151,18 +151,18 @@ function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "is
 
 type NightOutputs = OutputFiles<"markdown" | "json">;
 
-function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken }: NightOutputs): void {
+function presentNight(saved: SavedNight, history: string, outputs: NightOutputs): void {
   const { judgement, night, nightCount, damaged, executed } = saved;
   const texts = {
     markdown: renderNightMarkdown(judgement, night, nightCount),
     json: renderNightJson(judgement, night, damaged),
   };
-  const { write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  const { write } = terminalOf(outputs.isStdoutTaken ? process.stderr : process.stdout);
   if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
   write(`trend   ${displayPath(join(history, trendPageFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) printText(night.stopped);
   if (executed.noLoad !== null) printText(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
-  files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportUnwrittenOutput);
+  writeOutputs(outputs, (name) => texts[name]);
   appendStepSummary(() => texts.markdown);
 }
 

@@ -3,15 +3,14 @@ import { Command } from "commander";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { line, UsageError } from "../../base/line.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
-import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { formatCount } from "../../base/text.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../../base/process-end.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
-import { displayPath, prepareFiles } from "../output-files.ts";
-import { printLine, printText, reportUnwrittenOutput } from "../print-line.ts";
+import { displayPath, prepareFiles, writeOutputs } from "../output-files.ts";
+import { printLine, printText } from "../print-line.ts";
 
 const trendOptions = {
   "--history <dir>": { help: "folder of the history", isRequired: true },
@@ -40,7 +39,7 @@ export const trendCommand = (): Command =>
         printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
         return exitCodes.nothingExercised;
       }
-      outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportUnwrittenOutput);
+      writeOutputs(outputs, () => page);
       return exitCodes.fine;
     },
   });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/available-engines.ts";
-import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { defaultLoadParameters, assertScenariosAndEngine } from "../../app/load/plan-load.ts";
 import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/saved-report.ts";
 import {
@@ -30,7 +29,7 @@ import { readEngine } from "../load/load-flags.ts";
 import { formatLoadPreview, notSentExitCode, withLoadSteps } from "../load/load-messages.ts";
 import { printLine, reportUnwrittenOutput } from "../print-line.ts";
 import { type FlagsOf, readCount, repeatable, withOptions } from "../options.ts";
-import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";
+import { displayPath, prepareFiles, prepareLockedFolder, writeOutputs } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, scopeAndBoundOptions, type ScopeFlags } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
@@ -167,19 +166,16 @@ function progressPrinters(names: readonly string[], isQuiet: boolean): (name: st
   };
 }
 
-function present(
-  { judged, sideBySide, isInterrupted }: VendorsOutcome,
-  { folder, outputs: { files, isStdoutTaken } }: Prepared,
-): number {
+function present({ judged, sideBySide, isInterrupted }: VendorsOutcome, { folder, outputs }: Prepared): number {
   const render = {
     json: () => vendorsJson(sideBySide),
     html: () => renderVendorsPage(sideBySide),
     markdown: () => renderVendorsMarkdown(sideBySide),
   };
-  const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  const { style, write } = terminalOf(outputs.isStdoutTaken ? process.stderr : process.stdout);
   write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
-  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportUnwrittenOutput);
+  writeOutputs(outputs, (name) => render[name]());
   return vendorsExitCode(judged, isInterrupted);
 }
 

@@ -16,16 +16,17 @@ import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
 import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
 
-const stageTitles: Readonly<Record<Stage, string>> = {
-  opening: "first",
-  shared: "At the same time, within the limits of the main key",
-  "agent time": "After those, requests that keep agents busy",
-  exclusive: "After those, one at a time for each key",
-  concurrency: "Then, one at a time for each key: these hold concurrency slots",
-  limits: "One at a time for each key: these exhaust its limits, or try invalid keys",
-  coverage: "Then, cases that no other probe has covered",
-  "next month": "Then, in the next month of the test clock",
-  review: "After all requests: these review what was recorded",
+/** The stages of a run. `published` is the name in `plan --json`, which must never change: programs read it. */
+const stages: Readonly<Record<Stage, { readonly published: string; readonly title: string }>> = {
+  opening: { published: "first", title: "first" },
+  shared: { published: "shared", title: "At the same time, within the limits of the main key" },
+  "agent time": { published: "timed", title: "After those, requests that keep agents busy" },
+  exclusive: { published: "alone", title: "After those, one at a time for each key" },
+  concurrency: { published: "slots", title: "Then, one at a time for each key: these hold concurrency slots" },
+  limits: { published: "limits", title: "One at a time for each key: these exhaust its limits, or try invalid keys" },
+  coverage: { published: "visits", title: "Then, cases that no other probe has covered" },
+  "next month": { published: "next month", title: "Then, in the next month of the test clock" },
+  review: { published: "afterwards", title: "After all requests: these review what was recorded" },
 };
 
 export function planText(given: FormattedPlan, { colour, width }: TerminalSettings): string {
@@ -35,7 +36,7 @@ export function planText(given: FormattedPlan, { colour, width }: TerminalSettin
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     discoveryLines(plan, width, paint),
     roleLines(plan, width, paint),
-    ...Object.entries(stageTitles).map(([stage, title]) =>
+    ...Object.entries(stages).map(([stage, { title }]) =>
       stageLines(
         plan.probes.filter((row) => row.stage === stage),
         title,
@@ -227,24 +228,11 @@ export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
 
 export const toFormattedPlan = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
 
-/** Names of stages in the output of `plan --json`. The names must never change, because programs read them. */
-const publishedStages: Readonly<Record<Stage, string>> = {
-  opening: "first",
-  shared: "shared",
-  "agent time": "timed",
-  exclusive: "alone",
-  concurrency: "slots",
-  limits: "limits",
-  coverage: "visits",
-  "next month": "next month",
-  review: "afterwards",
-};
-
 export const planJson = (plan: FormattedPlan): string =>
   JSON.stringify(
     {
       ...plan,
-      probes: plan.probes.map(({ probe, stage, ...row }) => ({ probe, lane: publishedStages[stage], ...row })),
+      probes: plan.probes.map(({ probe, stage, ...row }) => ({ probe, lane: stages[stage].published, ...row })),
     },
     null,
     2,

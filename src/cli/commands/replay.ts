@@ -21,8 +21,8 @@ import { registerKey, registerSecrets } from "../errors.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { type FlagsOf, withOptions } from "../options.ts";
 import { networkFlagsOf, networkFromFlags, networkOptions } from "../target-flags.ts";
-import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
 import { terminalOf } from "../terminal.ts";
+import type { TerminalStyle } from "../../report/terminal/section-lines.ts";
 import { printLine } from "../print-line.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/model/exchange-text.ts";
@@ -75,15 +75,15 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
   return `${differing} of ${formatCount(done, "response")} ${differing === 1 ? "differs" : "differ"}${rest}`;
 }
 
-function pairLines({ kept, now }: ReplayPair, place: string, style: TerminalSettings, isQuiet: boolean): string[] {
-  const paint = createPaint(style.colour);
+function pairLines({ kept, now }: ReplayPair, place: string, style: TerminalStyle, isQuiet: boolean): string[] {
+  const { paint, width } = style;
   const rows = compareExchanges(kept, now);
   const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;
   const verdict = hasSignificantDifference(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
   return [
     `${paint.bold(sanitizeLine(kept.id, 40))}  ${sanitizeLine(now.request.method, 20)} ${sanitizeLine(now.request.url, 300)}${key} (${place}): ${verdict}`,
     ...(isQuiet ? [] : sentLines(now).map((sent) => `  ${paint.dim(sent)}`)),
-    ...rowLines(rows, style.width, paint, isQuiet),
+    ...rowLines(rows, width, paint, isQuiet),
     ...unansweredLines(kept, "kept"),
     ...unansweredLines(now, "now"),
     "",
@@ -234,7 +234,7 @@ function present({ replayed, isInterrupted }: ReplayOutcome, { prepared, flags }
   }
   const { style, write } = terminalOf(process.stdout);
   const view = { ...replayed, chosen: prepared.chosen, command: judgeCommand(prepared, flags.target) };
-  write(replayText(view, style, flags.quiet === true));
+  write(replayText(view, { paint: createPaint(style.colour), width: style.width }, flags.quiet === true));
   return isInterrupted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
 }
 

@@ -14,7 +14,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { formatNumber, wholePercent } from "../../base/numbers.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
-import type { TerminalSettings } from "../../report/terminal/section-lines.ts";
+import { joinBlocks, type TerminalSettings } from "../../report/terminal/section-lines.ts";
 
 /** The stages of a run. `published` is the name in `plan --json`, which must never change: programs read it. */
 const stages: Readonly<Record<Stage, { readonly published: string; readonly title: string }>> = {
@@ -32,7 +32,7 @@ const stages: Readonly<Record<Stage, { readonly published: string; readonly titl
 export function planText(given: FormattedPlan, { colour, width }: TerminalSettings): string {
   const plan = sanitizeDeep(given);
   const paint = createPaint(colour);
-  const blocks = [
+  return joinBlocks([
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     discoveryLines(plan, width, paint),
     roleLines(plan, width, paint),
@@ -50,11 +50,7 @@ export function planText(given: FormattedPlan, { colour, width }: TerminalSettin
     pairsLines(plan.pairs, width, paint),
     unknownLines(plan, width, paint),
     totalLines(plan, width, paint),
-  ];
-  return `${blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+  ]);
 }
 
 function discoveryLines({ look }: FormattedPlan, width: number, paint: Paint): string[] {

@@ -3,7 +3,7 @@ import { sumOf, wholePercent } from "../../base/numbers.ts";
 import { type Profile, profileNames } from "../../spec/profiles.ts";
 import { profileResultsOf } from "../model/profiles.ts";
 import type { ProfileResult } from "../model/report.ts";
-import { mapJudged, type Vendor } from "./vendor.ts";
+import { mapJudged, type Vendor, type VendorWithReport } from "./vendor.ts";
 
 type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" | "broken">;
 
@@ -30,33 +30,19 @@ export const rankingRule =
 
 /** Sorts vendors as {@link rankingRule} says. Vendors that were not judged come last. */
 export function rankVendors(vendors: readonly Vendor[]): Vendor[] {
-  const scores = new Map(vendors.map((vendor) => [vendor, scoreOf(vendor)]));
-  const scoreIn = (vendor: Vendor): VendorScore => scores.get(vendor) ?? lowestScore;
-  return vendors.toSorted((one, other) => compareScores(scoreIn(one), scoreIn(other)));
+  const judged = vendors.filter((vendor) => vendor.kind === "judged").map((vendor) => ({ vendor, ...scoreOf(vendor) }));
+  const ranked = judged.toSorted((one, other) => other.profiles - one.profiles || other.exercised - one.exercised);
+  return [...ranked.map(({ vendor }) => vendor), ...vendors.filter(({ kind }) => kind === "unjudged")];
 }
 
-interface VendorScore {
-  /** Number of conformant profiles minus number of nonconformant profiles. */
-  readonly profiles: number;
-  readonly exercised: number;
-}
-
-const lowestScore: VendorScore = { profiles: Number.NEGATIVE_INFINITY, exercised: 0 };
-
-function scoreOf(vendor: Vendor): VendorScore {
-  if (vendor.kind === "unjudged") return lowestScore;
-  const results = profileResultsOf(vendor.document.report);
+function scoreOf({ document }: VendorWithReport): { readonly profiles: number; readonly exercised: number } {
+  const results = profileResultsOf(document.report);
   const count = (wanted: ProfileResult["verdict"]): number =>
     results.filter(({ verdict }) => verdict === wanted).length;
   return {
     profiles: count("conformant") - count("nonconformant"),
     exercised: sumOf(results.map(({ exercised }) => exercised)),
   };
-}
-
-function compareScores(one: VendorScore, other: VendorScore): number {
-  if (one.profiles !== other.profiles) return one.profiles < other.profiles ? 1 : -1;
-  return other.exercised - one.exercised;
 }
 
 export function formatProfileCell(cell: ProfileCell | null): string {

@@ -114,6 +114,25 @@ const streamingChangeSchema = z.object({
   is: agentStreamingSchema.nullable(),
 });
 
+const findingChangesSchema = z.object({
+  /**
+   * Findings that became a note, warning or fail, or a worse one of these three. A change to or from `error`
+   * counts, too, unless the new outcome is pass, observed or skipped.
+   */
+  newlyFailing: z.array(findingChangeSchema),
+  /** Findings that changed from note, warning, fail or error to pass or observed. */
+  fixed: z.array(findingChangeSchema),
+  newlySkipped: z.array(findingChangeSchema),
+  noLongerSkipped: z.array(findingChangeSchema),
+  stillFailing: z.array(findingChangeSchema),
+  changedReadings: z.array(findingChangeSchema),
+  changedObservations: z.array(observationSchema),
+  appeared: z.array(unpairedSchema),
+  gone: z.array(unpairedSchema),
+  /** Number of unchanged findings. Every other finding is in exactly one list from `newlyFailing` to `gone`. */
+  unchanged: count,
+});
+
 /** Schema of the output of `conformance compare --json`. */
 export const comparisonSchema = z
   .object({
@@ -123,22 +142,7 @@ export const comparisonSchema = z
     notes: z.array(text).describe("Notes to read first."),
     /** Differences between the test suites of the two reports. `null`: version, clauses and requirements are equal. */
     changedSuite: suiteSchema.nullable(),
-    /**
-     * Findings that became a note, warning or fail, or a worse one of these three. A change to or from `error`
-     * counts, too, unless the new outcome is pass, observed or skipped.
-     */
-    newlyFailing: z.array(findingChangeSchema),
-    /** Findings that changed from note, warning, fail or error to pass or observed. */
-    fixed: z.array(findingChangeSchema),
-    newlySkipped: z.array(findingChangeSchema),
-    noLongerSkipped: z.array(findingChangeSchema),
-    stillFailing: z.array(findingChangeSchema),
-    changedReadings: z.array(findingChangeSchema),
-    changedObservations: z.array(observationSchema),
-    appeared: z.array(unpairedSchema),
-    gone: z.array(unpairedSchema),
-    /** Number of unchanged findings. Every other finding is in exactly one list from `newlyFailing` to `gone`. */
-    unchanged: count,
+    ...findingChangesSchema.shape,
     loadFigures: z.array(metricSchema),
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
     streaming: z
@@ -183,19 +187,7 @@ export type Change = DeepReadonly<z.infer<typeof changeSchema>>;
 export type SuiteChange = DeepReadonly<z.infer<typeof suiteSchema>>;
 
 /** The findings of both reports, grouped by how they changed. */
-export type FindingChanges = Pick<
-  Comparison,
-  | "newlyFailing"
-  | "fixed"
-  | "newlySkipped"
-  | "noLongerSkipped"
-  | "stillFailing"
-  | "changedReadings"
-  | "changedObservations"
-  | "appeared"
-  | "gone"
-  | "unchanged"
->;
+export type FindingChanges = DeepReadonly<z.infer<typeof findingChangesSchema>>;
 
 /** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;

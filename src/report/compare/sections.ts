@@ -250,25 +250,20 @@ const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max
 
 const formatStreamingChange = ({ agent, was, is }: StreamingChange): LabelledText => ({
   label: sanitizeLine(agent, 40),
-  text: figures
-    .map(({ name, valueOf }) => [name, was === null ? "–" : valueOf(was), is === null ? "–" : valueOf(is)] as const)
+  text: Object.entries(figures)
+    .map(([name, valueOf]) => [name, was === null ? "–" : valueOf(was), is === null ? "–" : valueOf(is)] as const)
     .filter(([, ...values]) => values.some((value) => value !== "–"))
     .map(([name, before, now]) => `${name} ${before} → ${now}`)
     .join("; "),
 });
 
-interface Figure {
-  readonly name: string;
-  readonly valueOf: (quality: AgentStreaming) => string;
-}
-
-const figures: readonly Figure[] = [
-  { name: "median to first content", valueOf: ({ firstContentMs }) => formatMs(firstContentMs.p50) },
-  { name: "median gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p50)) },
-  { name: "gap p99", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p99)) },
-  { name: "longest gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.max)) },
-  { name: "a second", valueOf: (quality) => formatRate(quality) ?? "–" },
-  { name: "at once", valueOf: ({ lumps, streams }) => `${lumps} of ${streams}` },
-];
+const figures: Readonly<Record<string, (quality: AgentStreaming) => string>> = {
+  "median to first content": ({ firstContentMs }) => formatMs(firstContentMs.p50),
+  "median gap": ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p50)),
+  "gap p99": ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p99)),
+  "longest gap": ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.max)),
+  "a second": (quality) => formatRate(quality) ?? "–",
+  "at once": ({ lumps, streams }) => `${lumps} of ${streams}`,
+};
 
 const formatMs = (ms: number): string => `${formatNumber(Math.round(ms))} ms`;

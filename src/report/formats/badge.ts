@@ -15,18 +15,12 @@ const verdictColours = {
   unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
-interface Badge {
-  readonly label: string;
-  readonly message: string;
-  readonly color: string;
-}
-
 interface BadgeTime {
   readonly now?: Date;
   readonly signing?: { readonly validDays?: number };
 }
 
-function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime): Badge {
+function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime) {
   const label = report.load === undefined ? "conformance" : "conformance under load";
   const expires = expiryOf(report.finished, signing.validDays);
   if (now >= expires) return { label, message: `expired on ${dayOf(expires.toISOString())}`, color: "lightgrey" };

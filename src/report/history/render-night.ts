@@ -13,10 +13,6 @@ import {
 } from "./summary.ts";
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 
-interface NightTerminalOptions extends TerminalSettings {
-  readonly nights: number;
-}
-
 const lineColours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
   regression: "red",
   slower: "red",
@@ -34,7 +30,7 @@ const maxTerminalLines = 30;
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,
-  { colour, width, nights }: NightTerminalOptions,
+  { colour, width, nights }: TerminalSettings & { readonly nights: number },
 ): string {
   const paint = createPaint(colour);
   const lines = nightLines(judgement, night);

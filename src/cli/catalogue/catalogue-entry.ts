@@ -5,15 +5,11 @@ import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
 
-interface Patches {
-  readonly faults: readonly Patch[];
-  readonly variants: readonly Patch[];
-}
-
 export function catalogueEntryOf(
   id: ClauseId,
   suites: readonly Suite[],
-  { faults, variants }: Patches,
+  faults: readonly Patch[],
+  variants: readonly Patch[],
 ): CatalogueEntry {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);

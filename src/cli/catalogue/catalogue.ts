@@ -5,5 +5,5 @@ import { type ClauseCatalogue, catalogueEntryOf } from "./catalogue-entry.ts";
 
 /** The only export of this file, because the build (tools/bundle.ts) replaces the file by this computed object. */
 export const clauseCatalogue = Object.fromEntries(
-  clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),
+  clauseIds.map((id) => [id, catalogueEntryOf(id, allSuites, allFaults, allVariants)]),
 ) as unknown as ClauseCatalogue;

@@ -76,11 +76,10 @@ function prepare(flags: FlagsOf<typeof serveOptions>) {
   return { options, control, patches };
 }
 
-async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
-  const { reference, hosted, close } = await serveReference(options);
+async function serveUntilSignal(prepared: Prepared): Promise<void> {
+  const { reference, hosted, close } = await serveReference(prepared.options);
   try {
-    const facts = { patches: patches.map(({ name }) => name), hosted, control, targetFile: options.targetFile };
-    terminalOf(process.stdout).write(banner(reference, facts));
+    terminalOf(process.stdout).write(banner(reference, hosted, prepared));
     await waitForSignal();
   } finally {
     await close();
@@ -124,20 +123,17 @@ function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): Co
   throw new UsageError(line`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
-interface BannerFacts {
-  readonly patches: readonly string[];
-  readonly hosted: readonly HostedAgent[];
-  readonly control: ControlToken;
-  readonly targetFile: string | null;
-}
-
-function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
+function banner(
+  reference: Reference,
+  hosted: readonly HostedAgent[],
+  { patches, control, options: { targetFile } }: Prepared,
+): string {
   const { baseUrl, keys, agents, auth } = reference;
   const at = (path: string): string => new URL(path, baseUrl).href;
   const main = keys.find(({ name }) => name === "enterprise") ?? keys[0];
   const isSecure = baseUrl.startsWith("https:");
   return [
-    `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
+    `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.map(({ name }) => name).join(", ")}`}`,
     "",
     // In the interface document, a local server prints the status `ready` when it has started.
     "status    ready",

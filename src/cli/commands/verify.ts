@@ -45,11 +45,6 @@ const verifyOptions = {
   "--json": "print the result as JSON",
 } as const;
 
-interface VerifyArguments {
-  readonly options: VerifyOptions;
-  readonly isJson: boolean;
-}
-
 /** `conformance verify STATEMENT [REPORT]`: checks a statement by the report, keys and policy that the user gives. */
 export const verifyCommand = (): Command =>
   withSteps(
@@ -70,11 +65,7 @@ export const verifyCommand = (): Command =>
     },
   );
 
-function prepare(
-  statementFile: string,
-  report: string | undefined,
-  flags: FlagsOf<typeof verifyOptions>,
-): VerifyArguments {
+function prepare(statementFile: string, report: string | undefined, flags: FlagsOf<typeof verifyOptions>) {
   const { keys, policy, also, json } = flags;
   if (report === undefined && keys.length === 0 && policy === undefined)
     throw new UsageError(

@@ -17,30 +17,28 @@ type ChartedWindow = "minute" | "hour";
 
 const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
-  if (samples.length === 0) return [];
-  const published = window === "minute" ? limits.perMinute : limits.perHour;
-  return [admittedChart(name, samples, window, published, limits.burst), remainingChart(name, samples, window)].flatMap(
-    (each) => each ?? [],
-  );
+export function limitCharts(keySamples: KeySamples, window: ChartedWindow): Html[] {
+  if (keySamples.samples.length === 0) return [];
+  const limit = chartedLimitOf(keySamples, window);
+  return [admittedChart(limit), remainingChart(limit)].flatMap((each) => each ?? []);
 }
 
-const maxLineColumns = 280;
+type ChartedLimit = ReturnType<typeof chartedLimitOf>;
 
-const secondsSinceFirst = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
-  const [first] = samples;
-  return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
-};
-
-function limiterTimeAxis(samples: readonly LimiterSample[], window: ChartedWindow): TimeAxisWithBreaks {
-  const at = secondsSinceFirst(samples);
+function chartedLimitOf({ name, limits, samples }: KeySamples, window: ChartedWindow) {
   const windowSeconds = windowSecondsByName[window];
-  const times = samples.map(({ atMs }) => at(atMs));
-  return timeAxisWithBreaks(times, {
-    maxPause: windowSeconds * 1.5,
-    shownPause: windowSeconds / 6,
-    units: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600],
-  });
+  const published = window === "minute" ? limits.perMinute : limits.perHour;
+  const firstMs = samples[0]?.atMs ?? 0;
+  const secondsAt = (atMs: number): number => (atMs - firstMs) / 1000;
+  const axis = timeAxisWithBreaks(
+    samples.map(({ atMs }) => secondsAt(atMs)),
+    {
+      maxPause: windowSeconds * 1.5,
+      shownPause: windowSeconds / 6,
+      units: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600],
+    },
+  );
+  return { name, samples, window, windowSeconds, published, burst: limits.burst, secondsAt, axis };
 }
 
 const pauseLines = ({ cuts }: TimeAxisWithBreaks): VerticalLine[] =>
@@ -67,22 +65,13 @@ const timeAxisOptions = (axis: TimeAxisWithBreaks) => ({
   scale: axis.scale,
 });
 
-function admittedChart(
-  name: string,
-  samples: readonly LimiterSample[],
-  window: ChartedWindow,
-  published: number,
-  burst: number | null,
-): Html {
-  const count = countInWindow(samples, windowSecondsByName[window], published);
-  const at = secondsSinceFirst(samples);
-  const axis = limiterTimeAxis(samples, window);
-  const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
-    downsample(points, maxLineColumns).map(({ x, y }) => ({ x: at(x), y }));
-  const refusals = visibleCrosses(
-    count.refusals.map(({ x, y }) => ({ x: at(x), y })),
-    axis,
-  );
+const maxLineColumns = 280;
+
+function admittedChart(limit: ChartedLimit): Html {
+  const { name, samples, window, windowSeconds, published, burst, secondsAt, axis } = limit;
+  const count = countInWindow(samples, windowSeconds, published);
+  const shifted = (points: readonly ChartPoint[]): ChartPoint[] => points.map(({ x, y }) => ({ x: secondsAt(x), y }));
+  const refusals = visibleCrosses(shifted(count.refusals), axis);
   const admitted = samples.filter(({ decision }) => decision === "admitted").length;
   const how =
     count.shape === "rolling"
@@ -98,7 +87,12 @@ function admittedChart(
       format: formatNumber,
     },
     series: [
-      { name: `admitted ${how}`, tone: "first", shape: "step", points: shifted(count.line) },
+      {
+        name: `admitted ${how}`,
+        tone: "first",
+        shape: "step",
+        points: shifted(downsample(count.line, maxLineColumns)),
+      },
       ...(refusals.length === 0
         ? []
         : [{ name: "refused with 429", tone: "bad", shape: "crosses", points: refusals } as const]),
@@ -110,7 +104,7 @@ function admittedChart(
     verticalLines: pauseLines(axis),
     table: {
       head: [`${window} of the target`, "responses", "admitted", "refused", "lowest remaining"],
-      rows: windowTableRows(samples, window, published),
+      rows: windowTableRows(limit),
     },
   });
 }
@@ -120,13 +114,8 @@ function visibleCrosses(points: readonly ChartPoint[], { scale }: TimeAxisWithBr
   return [...places.values()];
 }
 
-function windowTableRows(
-  samples: readonly LimiterSample[],
-  window: ChartedWindow,
-  published: number,
-): (string | number)[][] {
-  const at = secondsSinceFirst(samples);
-  const windowOf = fixedWindowIndexer(samples, windowSecondsByName[window], published);
+function windowTableRows({ samples, windowSeconds, published, secondsAt }: ChartedLimit): (string | number)[][] {
+  const windowOf = fixedWindowIndexer(samples, windowSeconds, published);
   return [...Map.groupBy(samples, windowOf).values()].map((members) => {
     const left = members.flatMap(({ limit, remaining }) =>
       limit === published && remaining !== null ? [remaining] : [],
@@ -134,7 +123,7 @@ function windowTableRows(
     const countOf = (decision: LimiterSample["decision"]): number =>
       members.filter((each) => each.decision === decision).length;
     return [
-      `from ${formatClock(at(members[0]?.atMs ?? 0))}`,
+      `from ${formatClock(secondsAt(members[0]?.atMs ?? 0))}`,
       members.length,
       countOf("admitted"),
       countOf("refused"),
@@ -143,16 +132,14 @@ function windowTableRows(
   });
 }
 
-function remainingChart(name: string, samples: readonly LimiterSample[], window: ChartedWindow): Html | null {
+function remainingChart({ name, samples, window, secondsAt, axis }: ChartedLimit): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
-  const at = secondsSinceFirst(samples);
-  const axis = limiterTimeAxis(samples, window);
   const byLimit = [...Map.groupBy(reported, ({ limit }) => limit ?? 0)]
     .toSorted(([one], [other]) => one - other)
     .slice(0, 4);
   const series = byLimit.map(([limit, members], index): ChartSeries => {
-    const points = members.map(({ atMs, remaining }) => ({ x: at(atMs), y: remaining ?? 0 }));
+    const points = members.map(({ atMs, remaining }) => ({ x: secondsAt(atMs), y: remaining ?? 0 }));
     return {
       name: `of a limit of ${formatNumber(limit)}`,
       tone: seriesColours[index] ?? "quiet",
@@ -166,7 +153,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   });
   return renderLineChart({
     title: `${name}: remaining requests in the headers, ${window === "hour" ? "over an hour" : "minute by minute"}`,
-    says: `X-RateLimit-Remaining of ${formatCount(reported.length, "response")}, by the value of X-RateLimit-Limit; over ${formatClock(at(samples.at(-1)?.atMs ?? 0))} of the target’s time.`,
+    says: `X-RateLimit-Remaining of ${formatCount(reported.length, "response")}, by the value of X-RateLimit-Limit; over ${formatClock(secondsAt(samples.at(-1)?.atMs ?? 0))} of the target’s time.`,
     x: timeAxisOptions(axis),
     y: { label: "X-RateLimit-Remaining", format: formatNumber },
     series,

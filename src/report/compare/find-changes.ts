@@ -152,16 +152,10 @@ function unpairedReasonInLoad(
   return stopped === undefined ? "trial" : "unreached";
 }
 
-interface PairedFindings {
-  readonly pairs: readonly { readonly was: ReportFinding; readonly is: ReportFinding }[];
-  readonly onlyOlder: readonly ReportFinding[];
-  readonly onlyNewer: readonly ReportFinding[];
-}
-
-function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): PairedFindings {
+function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]) {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();
-  const pairs: PairedFindings["pairs"][number][] = [];
+  const pairs: { readonly was: ReportFinding; readonly is: ReportFinding }[] = [];
   const onlyNewer: ReportFinding[] = [];
   const paired = new Set<ReportFinding>();
   for (const is of newer) {

@@ -62,12 +62,7 @@ export function parseRegressionRules(list: string): RegressionRules {
   return { kinds, tolerances };
 }
 
-interface ParsedRule {
-  readonly kind: RegressionKind;
-  readonly share: { readonly of: MetricRegressionKind; readonly is: number } | null;
-}
-
-function parseRule(word: string): ParsedRule {
+function parseRule(word: string) {
   const [kind = "", share, ...rest] = word.split(":");
   if (!isRegressionKind(kind))
     throw new InvalidRegressionList(

@@ -55,7 +55,7 @@ export function evidenceSection(finding: ReportFinding, context: PageContext): H
 }
 
 const maxLineCharacters = 4000;
-const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
+const signClasses: Readonly<Record<string, string>> = { ">": "sent", "<": "received", "*": "note" };
 
 function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
@@ -63,8 +63,7 @@ function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, con
   const lines = wire.map((line) => sanitize(truncate(line, maxLineCharacters)));
   if (!context.tryReserve(lines.reduce((sum, line) => sum + line.length + 30, command.length))) return null;
   const marked = lines.map((line, at) => {
-    const sign = line[0];
-    const role = sign === ">" || sign === "<" || sign === "*" ? signClasses[sign] : "received";
+    const role = signClasses[line[0] ?? ""] ?? "received";
     return html`${at > 0 && "\n"}<span class="${role}">${line}</span>`;
   });
   return html`<h4>${title}, as it went over the wire</h4>

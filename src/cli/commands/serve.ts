@@ -108,14 +108,9 @@ function readRanges(flag: string, ranges: readonly string[]): readonly string[] 
   throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
-interface ControlToken {
-  readonly token: string;
-  readonly isGenerated: boolean;
-}
-
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
-function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
+function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv) {
   const given = flag ?? environment[tokenVariable];
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
   if (/^[\x21-\x7e]+$/.test(given)) return { token: given, isGenerated: false };
@@ -163,7 +158,7 @@ function banner(
 
 function controlLines(
   { hasVirtualClock }: Reference,
-  { token, isGenerated }: ControlToken,
+  { token, isGenerated }: Prepared["control"],
   at: (path: string) => string,
 ): readonly string[] {
   const rows: readonly (readonly [string, string])[] = [

@@ -59,18 +59,17 @@ Exit codes: 0 written, or not wanted; 2 usage; 3 the target could not be reached
 /** `conformance init`: asks questions, sends a few GET requests to the target, and writes a target file. */
 export function initCommand(): Command {
   return withSteps(withOptions(new Command("init"), initOptions).addHelpText("after", examples), {
-    prepare: (flags: InitFlags) => {
-      assertInitFlags(flags);
-      return { flags, controlToken: readControlToken(flags, process.env) };
-    },
+    prepare,
     act: init,
     present: (exitCode) => exitCode,
   });
 }
 
-interface InitWork {
-  readonly flags: InitFlags;
-  readonly controlToken: GivenControlToken | null;
+type InitWork = ReturnType<typeof prepare>;
+
+function prepare(flags: InitFlags) {
+  assertInitFlags(flags);
+  return { flags, controlToken: readControlToken(flags, process.env) };
 }
 
 function init({ flags, controlToken }: InitWork): Promise<number> {

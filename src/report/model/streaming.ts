@@ -30,16 +30,6 @@ export const streamingSchema = z
 
 export type AgentStreaming = DeepReadonly<z.infer<typeof agentStreamingSchema>>;
 
-interface StreamTimes {
-  readonly agent: string;
-  readonly firstContentMs: number;
-  readonly gapsMs: readonly number[];
-  readonly durationMs: number;
-  readonly characters: number;
-  readonly tokens: number | null;
-  readonly isLump: boolean;
-}
-
 /** Minimum number of chunks of a lump, which is a stream whose chunks all arrive together at the end. */
 const minLumpChunks = 5;
 /** Minimum time from the request to the last chunk of a lump. A faster stream has its chunks close together anyway. */
@@ -57,7 +47,9 @@ export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
     .toSorted((one, other) => other.streams - one.streams);
 }
 
-function streamTimesOf(exchange: Exchange): StreamTimes | null {
+type StreamTimes = NonNullable<ReturnType<typeof streamTimesOf>>;
+
+function streamTimesOf(exchange: Exchange) {
   const { request, answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status !== 200) return null;
   const call = endpointOfRequest(request.method, request.url);

@@ -39,11 +39,7 @@ interface ReplayView {
   readonly command: string;
 }
 
-function replayText(
-  { chosen, pairs, stopped, command }: ReplayView,
-  style: TerminalSettings,
-  isQuiet: boolean,
-): string {
+function replayText({ chosen, pairs, stopped, command }: ReplayView, style: TerminalStyle, isQuiet: boolean): string {
   const total = chosen.exchanges.length;
   const differing = pairs.filter(({ kept, now }) => hasSignificantDifference(compareExchanges(kept, now))).length;
   const lines = [

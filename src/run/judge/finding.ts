@@ -11,7 +11,8 @@ export interface Cell {
   readonly kind: string;
 }
 
-export interface DocumentedCell extends Cell {
+/** A cell of a coverage matrix. */
+export interface MatrixCell extends Cell {
   /** The setting that a run needs to get messages of this cell; `null` if no setting is needed. */
   readonly reach: Enabler | null;
 }
@@ -19,7 +20,7 @@ export interface DocumentedCell extends Cell {
 /** The messages to which a clause applies. Each cell is a group of messages, such as all 404 responses to `invoke`. */
 export interface CoverageMatrix {
   readonly description: string;
-  readonly cells: readonly DocumentedCell[];
+  readonly cells: readonly MatrixCell[];
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
@@ -42,7 +43,7 @@ export interface Coverage {
   readonly looked: number;
   readonly broken: number;
   readonly cells: readonly CellCoverage[];
-  readonly unseen: readonly DocumentedCell[];
+  readonly unseen: readonly MatrixCell[];
 }
 
 export const cellName = ({ of, kind }: Cell): string => `${of} ${kind}`;

@@ -4,7 +4,7 @@ import { malformedHeaders, describeHeaderForm } from "../../rules/limits/header-
 import { decimalNumber, unixSeconds } from "../../rules/limits/rate-limit-info.ts";
 import { dateSeconds, nowByReset, retryAfterSeconds } from "../../rules/limits/sample.ts";
 import { type Check, check, checkEvery, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
-import { breach, type DocumentedCell, follows, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, type MatrixCell, follows, holds, unproven } from "../../run/judge/finding.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { clauseIds } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
@@ -41,7 +41,7 @@ const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boo
 
 interface ResponseKind {
   readonly what: string;
-  readonly cells: readonly DocumentedCell[];
+  readonly cells: readonly MatrixCell[];
   readonly of: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly needs?: Enabler;
 }
@@ -82,7 +82,7 @@ const checkForm = (clause: HeaderClauseId): Check =>
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
+const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly MatrixCell[] =>
   responseCells(
     statuses,
     endpointNames.filter((name) => !but.includes(name)),

@@ -7,7 +7,7 @@ import {
   breach,
   type Cell,
   type CoverageMatrix,
-  type DocumentedCell,
+  type MatrixCell,
   type Finding,
   follows,
   holds,
@@ -96,7 +96,7 @@ function judgePresence<K extends JudgedId>(
   return follows((isPresent ? "present" : "absent") as ReadingOf<K>);
 }
 
-export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
+export const responseMatrix = (description: string, cells: readonly MatrixCell[]): CoverageMatrix => ({
   description,
   cells,
   coverageProbe,
@@ -104,7 +104,7 @@ export const responseMatrix = (description: string, cells: readonly DocumentedCe
 
 export const emptyMatrix = (description: string): CoverageMatrix => ({ description, cells: [], coverageProbe: null });
 
-const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
+const responseCellOf = (of: EndpointName, status: number): MatrixCell => ({
   of,
   kind: String(status),
   reach: reachOf(of, status),
@@ -131,7 +131,7 @@ export const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
 export const responseCells = (
   statuses: readonly number[],
   endpoints: readonly EndpointName[] = endpointNames,
-): readonly DocumentedCell[] =>
+): readonly MatrixCell[] =>
   endpoints.flatMap((endpoint) => {
     const known: readonly number[] = publishedEndpoints[endpoint].statuses;
     return statuses.filter((each) => known.includes(each)).map((status) => responseCellOf(endpoint, status));

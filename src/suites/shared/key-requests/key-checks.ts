@@ -9,7 +9,7 @@ import {
 import {
   breach,
   type CoverageMatrix,
-  type DocumentedCell,
+  type MatrixCell,
   type Finding,
   holds,
   type Unproven,
@@ -84,7 +84,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   return {
     description: `every request with ${joinWithOr(kinds)} to ${where}`,
     cells: kinds.flatMap((kind) =>
-      keyExpectations[kind].on.map((endpoint): DocumentedCell => ({
+      keyExpectations[kind].on.map((endpoint): MatrixCell => ({
         of: endpoint,
         kind,
         reach: fixtureNeeds[endpoint] ?? keyExpectations[kind].reach,

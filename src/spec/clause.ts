@@ -96,7 +96,7 @@ export const gap = ofLevel("gap");
 export const policy = ofLevel("policy");
 
 /** The readings of a clause on a field that may be left out. */
-export const optional = { absent: "it is left out", present: "it is there" };
+export const optionalFieldReadings = { absent: "it is left out", present: "it is there" };
 
 /** Adds the same properties to every clause of a table. */
 export const withExtras = <const E extends Extras, T extends ClauseTable>(extras: E, table: T) =>

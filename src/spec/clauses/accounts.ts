@@ -1,4 +1,4 @@
-import { type ClauseTable, advisory, gap, must, policy, optional } from "../clause.ts";
+import { type ClauseTable, advisory, gap, must, policy, optionalFieldReadings } from "../clause.ts";
 
 const usage = "Endpoints / 5. Read usage";
 const report = "Resources and their fields / Usage report";
@@ -118,7 +118,7 @@ export const deliveryClauses = {
   "HOOK-3": must(record, "A delivery has `created`, an ISO 8601 timestamp, of UTC where it names a zone."),
   "HOOK-4": must(record, "A delivery has `data`, an object."),
   "HOOK-5": must(record, "A delivery has the string `agent_id`."),
-  "HOOK-6": must(record, "`deployment_id`, where present, is a string.", { readings: optional }),
+  "HOOK-6": must(record, "`deployment_id`, where present, is a string.", { readings: optionalFieldReadings }),
   "HOOK-7": must(events, "`agent.invoked` is sent when an invocation starts."),
   "HOOK-8": must(events, "`agent.completed` is sent when an execution completes."),
   "HOOK-9": must(events, "`agent.failed` is sent when an execution fails."),

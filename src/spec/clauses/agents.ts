@@ -1,4 +1,4 @@
-import { type ClauseTable, advisory, gap, must, policy, should, optional } from "../clause.ts";
+import { type ClauseTable, advisory, gap, must, policy, should, optionalFieldReadings } from "../clause.ts";
 
 const invoke = "Endpoints / 1. Invoke an agent";
 
@@ -10,9 +10,11 @@ export const invokeClauses = {
     "`usage`, where present, is an object, and what it has of `prompt_tokens`, `completion_tokens` and `total_tokens` are integers.",
     { readings: { absent: "`usage` is left out", present: "`usage` is there" } },
   ),
-  "INV-4": must(invoke, "`metadata.execution_time`, where present, is a number of seconds.", { readings: optional }),
-  "INV-5": must(invoke, "`metadata.agent_version`, where present, is a string.", { readings: optional }),
-  "INV-6": must(invoke, "`metadata.request_id`, where present, is a string.", { readings: optional }),
+  "INV-4": must(invoke, "`metadata.execution_time`, where present, is a number of seconds.", {
+    readings: optionalFieldReadings,
+  }),
+  "INV-5": must(invoke, "`metadata.agent_version`, where present, is a string.", { readings: optionalFieldReadings }),
+  "INV-6": must(invoke, "`metadata.request_id`, where present, is a string.", { readings: optionalFieldReadings }),
   "INV-7": advisory(invoke, "`total_tokens` is the sum of `prompt_tokens` and `completion_tokens`."),
   "INV-8": advisory(invoke, "`metadata.request_id` differs from one request to the next."),
   "INV-9": advisory(invoke, "`metadata.execution_time` is not negative, and not longer than the request took."),
@@ -46,20 +48,22 @@ export const healthClauses = {
   "HLT-4": must(
     health,
     "`checks.agent`, where present, is an object; its `status` is a string and its `response_time_ms` a number, where present.",
-    { readings: optional },
+    { readings: optionalFieldReadings },
   ),
   "HLT-5": must(health, "`checks.dependencies`, where present, maps a dependency's name to a status string.", {
-    readings: optional,
+    readings: optionalFieldReadings,
   }),
   "HLT-6": must(
     health,
     "`checks.resources`, where present, is an object; its `memory_usage_percent` and `cpu_usage_percent` are numbers, where present.",
-    { readings: optional },
+    { readings: optionalFieldReadings },
   ),
-  "HLT-7": must(health, "`version`, where present, is a string.", { readings: optional }),
-  "HLT-8": must(health, "`uptime`, where present, is a number of seconds.", { readings: optional }),
-  "HLT-9": must(health, "`last_request`, where present, is an ISO 8601 timestamp.", { readings: optional }),
-  "HLT-10": must(health, "`warnings`, where present, is an array of strings.", { readings: optional }),
+  "HLT-7": must(health, "`version`, where present, is a string.", { readings: optionalFieldReadings }),
+  "HLT-8": must(health, "`uptime`, where present, is a number of seconds.", { readings: optionalFieldReadings }),
+  "HLT-9": must(health, "`last_request`, where present, is an ISO 8601 timestamp.", {
+    readings: optionalFieldReadings,
+  }),
+  "HLT-10": must(health, "`warnings`, where present, is an array of strings.", { readings: optionalFieldReadings }),
   "HLT-11": must(states, "An agent with warnings that still functions is `degraded`."),
   "HLT-12": must(states, "An agent whose critical checks fail is `unhealthy`.", {
     readings: { "answers-200": "the report comes with 200", "answers-5xx": "the report comes with a 5xx status" },
@@ -170,7 +174,9 @@ export const streamClauses = {
   "SSE-5": must(sequence, "Exactly one of `done` and `error` comes last, and no event follows it."),
   "SSE-6": must(sequence, "Content is sent as `chunk` events between `start` and the end."),
   "SSE-7": must(streamEventsSection, "`start` carries `message`, a string."),
-  "SSE-8": must(streamEventsSection, "`session_id` of `start`, where present, is a string.", { readings: optional }),
+  "SSE-8": must(streamEventsSection, "`session_id` of `start`, where present, is a string.", {
+    readings: optionalFieldReadings,
+  }),
   "SSE-9": must(streamEventsSection, "`chunk` carries `content`, a string."),
   "SSE-10": must(streamEventsSection, "`index` of `chunk`, where present, is an integer.", {
     readings: {

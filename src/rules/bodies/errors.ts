@@ -28,7 +28,7 @@ export function codeIn(response: Pick<ErrorResponse, "json">): string | null {
   return typeof code === "string" ? code : null;
 }
 
-export function formIn(response: ErrorResponse): ErrorForm | null {
+export function errorFormIn(response: ErrorResponse): ErrorForm | null {
   const error = errorIn(response);
   if (error === null) return null;
   if (isObject(response.json) && response.json["status"] === "error")
@@ -40,7 +40,7 @@ const describedForms = '`{error: {code, message, status}}` or `{status: "error",
 
 /** Judges ERR-2, ERR-3 and ERR-4: an error body has form A or form B. */
 export const formMismatch = (response: ErrorResponse): Mismatch | null =>
-  formIn(response) === null
+  errorFormIn(response) === null
     ? {
         expected: describedForms,
         actual: `${response.status} with ${response.json === undefined ? "no body" : formatValue(response.json)}`,
@@ -88,7 +88,7 @@ const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof lim
 
 /** Judges ERR-8: the body of a 429 says when to retry. The required fields depend on the error form. */
 export function retryAfterMismatch(response: ErrorResponse): Mismatch | null {
-  const form = formIn(response);
+  const form = errorFormIn(response);
   const inError = errorIn(response)?.["retry_after"];
   if (form === "form-a" || (form === "both" && isSeconds(inError)))
     return isSeconds(inError)

@@ -4,7 +4,7 @@ import {
   detailsMismatch,
   errorIn,
   type ErrorResponse,
-  formIn,
+  errorFormIn,
   formMismatch,
   limitCodeMismatch,
   type Mismatch,
@@ -105,7 +105,7 @@ const errorRules: readonly BodyRule[] = [
 ];
 
 function hasForm(response: EndpointResponse, form: "form-a" | "form-b"): boolean {
-  const found = formIn(response);
+  const found = errorFormIn(response);
   return found === form || found === "both";
 }
 

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { formatValue, isObject } from "../../base/json.ts";
 import { is2xx } from "../../base/http.ts";
 import { bodyJson, bodyText, endpointFields, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { codeIn, type ErrorForm, errorIn, formIn } from "../../rules/bodies/errors.ts";
+import { codeIn, type ErrorForm, errorIn, errorFormIn } from "../../rules/bodies/errors.ts";
 import { tokensOf, tokensOfDone } from "../../rules/streams/streams.ts";
 import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";
 
@@ -69,7 +69,7 @@ export const codeOf = (exchange: Exchange): string | null => codeIn({ json: body
 
 /** Returns which of the document's two error forms (A or B) the body has; `null` for neither. */
 export const formOf = (exchange: Exchange): ErrorForm | null =>
-  formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
+  errorFormIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
 export function schemaMismatch(
   schema: z.ZodType,

@@ -12,7 +12,7 @@ import {
   allExchanges,
   endpointOf,
   endpointsWithControl,
-  hasPlainBody,
+  hasOrdinaryJsonBody,
   hasValidKey,
   exchangesOf,
 } from "../shared/all-exchanges.ts";
@@ -151,7 +151,7 @@ export const outlivedKeyChecks: readonly Check[] = [
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || publishedEndpoints[endpoint].method !== "POST") return false;
-  if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return false;
+  if (!hasOrdinaryJsonBody(exchange) || !hasValidKey(exchange, all)) return false;
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 

@@ -8,7 +8,7 @@ import {
   agentInPath,
   type AllExchanges,
   allExchanges,
-  hasPlainBody,
+  hasOrdinaryJsonBody,
   hasValidKey,
   exchangesOf,
 } from "../shared/all-exchanges.ts";
@@ -59,7 +59,7 @@ const parameterNames: readonly string[] = ["temperature", "max_tokens", "context
 
 const legalCalls = memoizeByPair((all: AllExchanges, endpoint: Endpoint): readonly LegalCall[] =>
   exchangesOf(all, endpoint).flatMap((exchange) => {
-    if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return [];
+    if (!hasOrdinaryJsonBody(exchange) || !hasValidKey(exchange, all)) return [];
     const { success, data } = legalBodies[endpoint].safeParse(sentJson(exchange.request));
     if (!success) return [];
     const { query, session_id, parameters = {} } = data;

@@ -109,7 +109,7 @@ const isDeclaredJson = ({ request }: Exchange): boolean =>
 const maxBodyBytes = 64 * 1024;
 
 /** Whether the request is declared as JSON, and every server can read its body: empty, or short text in UTF-8. */
-export const hasPlainBody = ({ request, request: { body } }: Exchange): boolean =>
+export const hasOrdinaryJsonBody = ({ request, request: { body } }: Exchange): boolean =>
   requestHeaderValues(request, "Content-Type").includes("application/json") &&
   (body.kind === "none" || (body.kind === "text" && body.bytes <= maxBodyBytes));
 

@@ -38,7 +38,7 @@ import {
 import { judgeDeliveredAgentId, judgeCreatedTime, sourceChecks, uniqueIdsCheck } from "./event-content.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { webhookSecretChecks } from "./unusual-webhook-checks.ts";
-import { batchTimeCheck, everyEndChecks } from "./every-end.ts";
+import { batchTimeCheck, executionEndChecks } from "./execution-ends.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue, getPath, isObject } from "../../base/json.ts";
@@ -290,7 +290,7 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   ...webhookSecretChecks,
   ...unusualEndChecks,
-  ...everyEndChecks,
+  ...executionEndChecks,
   batchTimeCheck,
   ...deploymentChecks,
   ...sourceChecks,

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { suite } from "../../run/judge/check.ts";
 import { delivery, event, exchange, streamed } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
-import { everyEndChecks } from "./every-end.ts";
+import { executionEndChecks } from "./execution-ends.ts";
 import { failingStreamHook } from "./probes.ts";
 
-const deliveries = suite("Webhook deliveries", everyEndChecks);
+const deliveries = suite("Webhook deliveries", executionEndChecks);
 
 const told = (type: string, query: string, hook = "webhook-slow-agent") =>
   delivery({ hook, event: { type, data: { input: { query } } } });

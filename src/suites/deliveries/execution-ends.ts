@@ -122,7 +122,7 @@ function judgeFailureReported({ failed, all }: EvidenceOf<typeof failedBatchProb
     : breach("`agent.failed` after a batch that fails", "only `agent.invoked`", begun, failed.submitted);
 }
 
-export const everyEndChecks: readonly Check[] = [
+export const executionEndChecks: readonly Check[] = [
   check("HOOK-8", streamProbes, judgeCompletedStream, { as: "stream", since }),
   check("HOOK-8", batchProbes, judgeBatch, { as: "batch", since }),
   check("HOOK-9", failedStreamProbes, judgeFailedStream, { as: "stream", since }),

@@ -8,7 +8,7 @@ import { event, exchange, sample, streamed } from "../testing/evidence.ts";
 import { judged } from "../testing/judged.ts";
 import { idsOfCountedReads, spareKeyChecks } from "./spare-key-checks.ts";
 import type { SpareMinute } from "./spare-key.ts";
-import type { SpareSlots } from "./spare-key-slots.ts";
+import type { SpareSlotsEvidence } from "./spare-key-slots.ts";
 
 const spareKey = suite("Spare key", spareKeyChecks);
 
@@ -135,7 +135,7 @@ const start = event("start", { message: "Go." }, 1100);
 const chunks = [1200, 4000, 5000].map((ms) => event("chunk", { content: "x" }, ms));
 const closed = (): Exchange => streamed([start, ...chunks], { ending: { kind: "closed by us" } });
 
-const left = (more: object = {}): SpareSlots => ({
+const left = (more: object = {}): SpareSlotsEvidence => ({
   kind: "left",
   concurrent: 2,
   streams: [closed(), closed()],
@@ -146,10 +146,11 @@ const left = (more: object = {}): SpareSlots => ({
   ended: { stream: ok(), afterStream: ok(), badInput: exchange({ status: 400 }), afterInput: ok() },
   ...more,
 });
-const ended = (more: object): SpareSlots => left({ ended: { ...(left() as { ended: object }).ended, ...more } });
+const ended = (more: object): SpareSlotsEvidence =>
+  left({ ended: { ...(left() as { ended: object }).ended, ...more } });
 
 describe("slots of a spare key", () => {
-  it.each<[id: string, name: string, evidence: SpareSlots, expected: string]>([
+  it.each<[id: string, name: string, evidence: SpareSlotsEvidence, expected: string]>([
     ["LIM-18/spare key", "refuse one more request", left(), "holds"],
     ["LIM-18/spare key", "let one more request wait", left({ extra: ok(), isAnsweredMeanwhile: false }), "holds"],
     ["LIM-18/spare key", "admit one more request", left({ extra: ok() }), "breach"],

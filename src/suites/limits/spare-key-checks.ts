@@ -13,7 +13,7 @@ import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { type RunKeyHistory, judgeKeyHistory, keyHistoryOf, maxAdmittedWithin } from "./key-history.ts";
 import { continuesAfter, judgeReleased, judgeTooFew, refusals } from "./slot-checks.ts";
-import { type SpareSlots, spareSlotsLeft } from "./spare-key-slots.ts";
+import { type SpareSlotsEvidence, spareSlotsLeft } from "./spare-key-slots.ts";
 import { type PartnerUse, spareMinuteExhausted } from "./spare-key.ts";
 
 interface UsedUpKey {
@@ -144,7 +144,7 @@ function judgeEach(
 const checkEachKey = (clause: "LIM-1" | "LIM-2", judge: (used: UsedUpKey) => Finding<never> | null): Check =>
   check(clause, usedAndSpare, ({ used }) => judgeEach(used, judge), everyKey);
 
-type LeftSlots = Extract<SpareSlots, { kind: "left" }>;
+type LeftSlots = Extract<SpareSlotsEvidence, { kind: "left" }>;
 
 const checkSlots = (
   clause: "LIM-6" | "LIM-17" | "LIM-18" | "SSE-27",

@@ -20,7 +20,7 @@ interface EndedOnLastSlot {
   readonly afterInput: Exchange | null;
 }
 
-export type SpareSlots =
+export type SpareSlotsEvidence =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
   | { readonly kind: "fast stream"; readonly stream: Exchange }
@@ -74,7 +74,7 @@ export const spareSlotsLeft = probe(
     keys: spareKeys,
     requests: slotRequests,
   },
-  async (context): Promise<SpareSlots> => {
+  async (context): Promise<SpareSlotsEvidence> => {
     const { target, client, given, recorder, time } = context;
     const spare = spareKeyOf(target);
     if (spare === null) return { kind: "not needed", reason: "no key is spare" };

@@ -18,7 +18,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 import { successesOn } from "../shared/key-requests/send-requests.ts";
-import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 /**
  * A missing alert message counts as a breach only after this wait. A target is allowed to check alerts once a minute.
@@ -66,7 +66,7 @@ const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreate
 const quotaStatuses = [402, 403, 409, 429] as const;
 
 function judgeFraction({ whole, created, second }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
-  if (created === null) return fewRequests;
+  if (created === null) return inapplicableForFewRequests;
   if (!isSuccess(whole.created)) return unproven("no alert was created (ALR-1)");
   if (isSuccess(created)) return holds();
   return hasStatus(created, ...quotaStatuses) ||

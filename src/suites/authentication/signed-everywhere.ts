@@ -4,7 +4,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { agentPath } from "../../run/send/client.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { encodeFirstCharacter } from "../shared/key-requests/send-requests.ts";
-import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isInconclusive } from "../shared/response.ts";
 import { createSigner, keyForbidden, mayBeForbidden } from "./signing.ts";
 
@@ -60,7 +60,7 @@ function judgeSigned(
   evidence: SignedEverywhere | null,
   isJudged: (request: SignedRequestSent) => boolean,
 ): Finding<never> {
-  if (evidence === null) return fewRequests;
+  if (evidence === null) return inapplicableForFewRequests;
   const sent = evidence.sent.filter((each) => isJudged(each) && !isInconclusive(each.signed));
   if (sent.length === 0) return inapplicable("no such request was answered");
   const refused = sent.filter(({ signed }) => isRefused(signed));

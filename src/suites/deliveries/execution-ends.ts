@@ -7,7 +7,7 @@ import { tokensIn } from "../limits/beyond-quota.ts";
 import { fillAgentId, longBatchTokensCounted, queryOfDelivery, reportedQuery } from "../operations/probes.ts";
 import { slowAgentWithWebhookInvoked } from "../relations/probes.ts";
 import { agentInPath, allExchanges, exchangesOf } from "../shared/all-exchanges.ts";
-import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { isComplete, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream } from "../stream/events.ts";
 import { deliveriesTo, hookPrefix } from "../webhooks/create-webhook.ts";
@@ -93,7 +93,7 @@ function judgeFailedStream(evidence: EvidenceOf<typeof failedStreamProbes>): Fin
 const batchProbes = { batch: longBatchTokensCounted, all: allDeliveries };
 
 function judgeBatch({ batch, all }: EvidenceOf<typeof batchProbes>): Finding<never> {
-  if (batch === null) return fewRequests;
+  if (batch === null) return inapplicableForFewRequests;
   const { before, submitted, after } = batch;
   const query = getPath(sentJson(submitted.request), "batch", "0", "query");
   const own = all.deliveries.filter((each) => reportedQuery(each) === query);

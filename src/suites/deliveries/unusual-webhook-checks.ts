@@ -15,14 +15,14 @@ import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probe
 import { eventsOfType, eventTypeOf, isPublishedEvent, missingDeliveryExcuse, withoutPings } from "./events.ts";
 import { webhookProbes } from "./probes.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 import { formatValue, getPath } from "../../base/json.ts";
 
 type Evidence = EvidenceOf<typeof webhookProbes>;
 
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
-  if (odd === undefined || odd === null) return fewRequests;
+  if (odd === undefined || odd === null) return inapplicableForFewRequests;
   const signed = unusualSecretKinds.flatMap((kind) =>
     isSuccess(odd[kind].exchange)
       ? deliveriesTo(withoutPings(all.deliveries), odd[kind].hook).map((delivery) => ({ kind, delivery }))
@@ -43,7 +43,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
 
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
-  if (odd === undefined || odd === null) return fewRequests;
+  if (odd === undefined || odd === null) return inapplicableForFewRequests;
   const mixed = odd[secretKindWithMixedEvents];
   const { wildcard, deployments } = webhooks;
   const isControlled = isSuccess(wildcard.exchange) && deployments !== null && isSuccess(deployments.exchange);
@@ -80,7 +80,7 @@ function isSignedBySecond(delivery: Delivery): boolean {
 const minExecutions = 2;
 
 function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Finding<never> {
-  if (sameUrl === undefined || sameUrl === null) return fewRequests;
+  if (sameUrl === undefined || sameUrl === null) return inapplicableForFewRequests;
   const { created } = sameUrl;
   const arrived = sameUrl.deliveries.filter((each) => isPublishedEvent(eventTypeOf(each)));
   if (!areTwoWebhooks(created)) return inapplicable("the target makes no second webhook of one URL");
@@ -117,7 +117,7 @@ const queryIn = (url: string): string =>
   (/\?.*$/.exec(url)?.[0] ?? "").replaceAll(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
 
 function judgeQuery({ sent: { odd }, all }: Evidence): Finding<never> {
-  if (odd === undefined || odd === null) return fewRequests;
+  if (odd === undefined || odd === null) return inapplicableForFewRequests;
   const { exchange, hook } = odd[secretKindWithQuery];
   const url = getPath(sentJson(exchange.request), "url");
   const query = typeof url === "string" ? queryIn(url) : "";

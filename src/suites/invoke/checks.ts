@@ -47,7 +47,7 @@ import {
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { withoutQueryCheck } from "./without-query.ts";
 import { invokeCornerChecks } from "../coverage/checks.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
 const missingBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
@@ -179,7 +179,7 @@ export const invoke = suite("Invoke", [
     ({ plain: { exchange: plain }, tried, mistaken: { beside } }) => {
       if (judgeAccepted(tried, "session", plain, isSuccess).kind !== "holds")
         return unproven("a `session_id` is not accepted (INV-17)");
-      return beside === null ? fewRequests : judgeMistake(beside, plain, 400, "MISSING_REQUIRED_FIELD");
+      return beside === null ? inapplicableForFewRequests : judgeMistake(beside, plain, 400, "MISSING_REQUIRED_FIELD");
     },
     { as: "in a session" },
   ),
@@ -187,7 +187,9 @@ export const invoke = suite("Invoke", [
     "INV-10",
     sessionHeld,
     ({ asked, withoutQuery }) =>
-      withoutQuery === null ? fewRequests : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
+      withoutQuery === null
+        ? inapplicableForFewRequests
+        : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
     { as: "in a session that has begun" },
   ),
   withoutQueryCheck,

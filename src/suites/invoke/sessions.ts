@@ -5,7 +5,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import type { CombinedResult } from "../shared/acceptance.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
@@ -52,7 +52,7 @@ export const sessionChecks: readonly Check[] = [
     "INV-18",
     sessionHeld,
     ({ word, elsewhere, acrossStream }) => {
-      if (acrossStream === null) return fewRequests;
+      if (acrossStream === null) return inapplicableForFewRequests;
       const { said, invokedBefore, stream, invokedAfter } = acrossStream;
       if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
@@ -78,7 +78,7 @@ export const sessionChecks: readonly Check[] = [
     "INV-18",
     sessionHeld,
     ({ word, marker, again, elsewhere, withoutQuery, acrossStream }) => {
-      if (withoutQuery === null || acrossStream === null) return fewRequests;
+      if (withoutQuery === null || acrossStream === null) return inapplicableForFewRequests;
       const { said, invokedBefore: next } = acrossStream;
       if (!hasStatus(withoutQuery, 400)) return unproven(`an invoke without \`query\` got ${outcomeOf(withoutQuery)}`);
       const failed = [again, elsewhere, next].find((each) => !isSuccess(each));

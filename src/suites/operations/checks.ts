@@ -42,7 +42,7 @@ import { deliveryJson } from "../../evidence/delivery.ts";
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherKeyChecks } from "./other-keys.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 import { unusualInvoke } from "../stream/unusual-probes.ts";
 
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
@@ -87,7 +87,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
     clause,
     longBatchTokensCounted,
     (batch) => {
-      if (batch === null) return fewRequests;
+      if (batch === null) return inapplicableForFewRequests;
       const { submitted } = batch;
       // A target may reject the batch, because the document names no maximum length.
       if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
@@ -103,7 +103,7 @@ const checkLongBatch = (clause: HandleClause): Check =>
   );
 
 function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
-  if (batch?.unusual === undefined) return fewRequests;
+  if (batch?.unusual === undefined) return inapplicableForFewRequests;
   const { submitted, unusual, completed } = batch;
   if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
   if (unusual.id !== submitted.id)
@@ -119,7 +119,7 @@ function judgeUnusualEntry(batch: LongBatch | null): Finding<never> {
 }
 
 function judgeTokens(batch: LongBatch | null): Finding<never> {
-  if (batch === null) return fewRequests;
+  if (batch === null) return inapplicableForFewRequests;
   const { before, after, completed, submitted } = batch;
   const reported = completed.map((each) => getPath(deliveryJson(each), "data", "tokens_used"));
   const counts = reported.filter((each): each is number => Number.isInteger(each));

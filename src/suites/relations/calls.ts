@@ -10,7 +10,7 @@ import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream
 import { streamed } from "../stream/probes.ts";
 import { type ComparedPair, invokeFields, relation } from "./pairs.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
 interface Call extends ComparedPair {
   readonly second: Exchange;
@@ -131,7 +131,7 @@ const severalSessions = check(
   "INV-18",
   sessionsAtOnce,
   (sessions) => {
-    if (sessions === null) return fewRequests;
+    if (sessions === null) return inapplicableForFewRequests;
     const { control, first, third } = sessions;
     const failed = [control, first, third].map(({ response }) => response).find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in a session did not succeed (${outcomeOf(failed)})`);

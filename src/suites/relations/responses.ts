@@ -21,7 +21,7 @@ import { batchSubmitted, handleOf } from "../operations/probes.ts";
 import { webhookIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { secondAlertCreated } from "../alerts/checks.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
 const noPages = unproven(
   "the list was not read on several pages",
@@ -225,7 +225,7 @@ export const identityRelations = [
     { first: alertCrossed, second: secondAlertCreated },
     ({ first: { created }, second }) => {
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
-      if (second === null) return fewRequests;
+      if (second === null) return inapplicableForFewRequests;
       if (isSuccess(second)) return holds();
       // The refusal may be legal: a limit on alerts per key, with a status that is not shown, or an expired key (401).
       if (hasStatus(second, 400, 401, 402, 403, 409, 422, 429))

@@ -3,7 +3,7 @@ import { hasFewRequests, type Need } from "../../run/plan/needs.ts";
 import { type Probe, probe, type ProbeContext } from "../../run/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-export const fewRequests = inapplicable("the key has few requests a minute");
+export const inapplicableForFewRequests = inapplicable("the key has few requests a minute");
 
 type Options<E, N extends Need> = Parameters<typeof probe<E | null, N>>[1] & {
   readonly requests: number;

@@ -4,7 +4,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { tookMsOf } from "../shared/durations.ts";
 import { outcomeOf } from "../shared/response.ts";
 import { doneSeconds, isStreamAccepted, readEvents } from "./events.ts";
-import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 
 const since = "1.2";
 
@@ -76,7 +76,7 @@ const areApart = (one: number, other: number): boolean =>
  * `execution_time` does not count the delays between chunks.
  */
 export function judgePacedTimes(streams: readonly PacedStream[] | null): Finding<never> {
-  if (streams === null) return fewRequests;
+  if (streams === null) return inapplicableForFewRequests;
   const [short, ...longer] = streams;
   const failed = streams.find(({ exchange }) => !isStreamAccepted(exchange));
   if (short === undefined || failed !== undefined)

@@ -6,7 +6,7 @@ import { invoked } from "../invoke/probes.ts";
 import type { Accepts } from "../shared/acceptance.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "./probes.ts";
-import { fewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests, probeIfManyRequests } from "../shared/few-requests.ts";
 import { isEventStream } from "./events.ts";
 
 const since = "1.2";
@@ -42,7 +42,7 @@ const checkLineFeeds = (
     clause,
     { lines: lineFeedsSent, control },
     ({ lines, control: { exchange: plain } }): Finding<never> => {
-      if (lines === null) return fewRequests;
+      if (lines === null) return inapplicableForFewRequests;
       if (!accepts(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
       const exchange = lines[name];
       if (accepts(exchange)) return holds();

@@ -6,7 +6,7 @@ import { invoked, invokedAtMax, invokedAtMin, slowAgentInvoked } from "../invoke
 import { type Accepts, type CombinedResult, judgeAccepted, judgeCombinedFeatures } from "../shared/acceptance.ts";
 import type { Probe } from "../../run/probe.ts";
 import { maxStreamSeconds, type TimedExchange, tookMsOf } from "../shared/durations.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { doneSeconds, isStreamAccepted, textOf } from "./events.ts";
 import { streamed } from "./probes.ts";
@@ -49,7 +49,8 @@ const checksOf =
     check(
       clause,
       { unusual, control },
-      ({ unusual: sent, control: plain }) => (sent === null ? fewRequests : judge(sent, plain.exchange, accepts)),
+      ({ unusual: sent, control: plain }) =>
+        sent === null ? inapplicableForFewRequests : judge(sent, plain.exchange, accepts),
       { as, since },
     );
 
@@ -102,7 +103,7 @@ export const unusualInvokeChecks: readonly Check[] = [
     "INV-1",
     { every: slowInvokeWithEveryField, plain: slowAgentInvoked, atMin: invokedAtMin, atMax: invokedAtMax },
     ({ every, plain, atMin, atMax }) => {
-      if (every === null) return fewRequests;
+      if (every === null) return inapplicableForFewRequests;
       if (isSuccess(every.exchange)) return holds();
       if (!isSuccess(atMin.together) || !isSuccess(atMax.together))
         return unproven("a field is rejected on its own, or with others");
@@ -117,10 +118,15 @@ export const unusualInvokeChecks: readonly Check[] = [
     },
     { as: "slow, with every field", since },
   ),
-  check("INV-4", slowInvokeWithEveryField, (every) => (every === null ? fewRequests : judgeMetadata(every)), {
-    as: "slow, with every field",
-    since,
-  }),
+  check(
+    "INV-4",
+    slowInvokeWithEveryField,
+    (every) => (every === null ? inapplicableForFewRequests : judgeMetadata(every)),
+    {
+      as: "slow, with every field",
+      since,
+    },
+  ),
 ];
 
 export const unusualStreamChecks: readonly Check[] = [
@@ -135,10 +141,10 @@ export const unusualStreamChecks: readonly Check[] = [
   check(
     "SSE-30",
     { stream: unusualStream, invoke: unusualInvoke },
-    ({ stream, invoke }) => (stream === null ? fewRequests : judgeLongWord(stream, invoke)),
+    ({ stream, invoke }) => (stream === null ? inapplicableForFewRequests : judgeLongWord(stream, invoke)),
     { as: "long word", since },
   ),
-  check("SSE-14", unusualStream, (unusual) => (unusual === null ? fewRequests : judgeDone(unusual)), {
+  check("SSE-14", unusualStream, (unusual) => (unusual === null ? inapplicableForFewRequests : judgeDone(unusual)), {
     as: "with a delay",
     since,
   }),

@@ -24,7 +24,7 @@ import {
 import { deliveriesTo, webhookIdOf } from "./create-webhook.ts";
 import { bareWebhookRequested, invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
 import { urlQueryCheck } from "../deliveries/unusual-webhook-checks.ts";
-import { fewRequests } from "../shared/few-requests.ts";
+import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
 const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };
 
@@ -131,7 +131,7 @@ export const webhooks = suite("Webhooks", [
         const control = (valid.webhooks.deployments ?? valid.webhooks.both).exchange;
         if (!isSuccess(control)) return notCreated(control);
         const exchange = malformed[name];
-        if (exchange === null) return fewRequests;
+        if (exchange === null) return inapplicableForFewRequests;
         if (hasStatus(exchange, 429)) return unproven("a limit refused the request first (429)");
         if (isSuccess(exchange)) return follows("accepted");
         const status = statusOf(exchange) ?? 0;

@@ -8,7 +8,7 @@ import { isSuccess, outcomeOf, isComplete } from "../shared/response.ts";
 import { repeatsAnyWord } from "../invoke/sessions.ts";
 import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream/events.ts";
 import { streamed } from "../stream/probes.ts";
-import { type ComparedPair, invokeFields, relation } from "./pairs.ts";
+import { type ComparedPair, invokeFields, pairCheck } from "./pairs.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
 import { inapplicableForFewRequests } from "../shared/few-requests.ts";
 
@@ -39,7 +39,7 @@ const checkTimedOutStream = (clause: "SSE-15" | "SSE-17", judge: (stream: Exchan
   );
 
 const sharedRules = [
-  relation(
+  pairCheck(
     "INV-15",
     { all: allExchanges, streamed },
     {
@@ -57,7 +57,7 @@ const sharedRules = [
       otherwise: unproven("no response to a request with `max_tokens` has `completion_tokens`"),
     },
   ),
-  relation(
+  pairCheck(
     "INV-7",
     { all: allExchanges, streamed },
     {
@@ -101,7 +101,7 @@ function errorPartOf(body: unknown): string | null {
   return typeof code === "string" ? `an \`error\` with the code ${formatValue(code)}` : null;
 }
 
-const successWithoutError = relation("ERR-18", allExchanges, {
+const successWithoutError = pairCheck("ERR-18", allExchanges, {
   between: "status and body",
   pairs: (all) =>
     endpointsWithoutStatus.flatMap((endpoint) => successesOf(all, endpoint).map((second) => ({ first: null, second }))),

@@ -19,7 +19,7 @@ import {
   endedExecutions,
   invokeFields,
   isSameExecution,
-  relation,
+  pairCheck,
   type ReportedExecution,
   reportedExecutions,
   requestIdOf,
@@ -38,7 +38,7 @@ const checkReports = (
   as: string,
   judge: (pair: ReportedExecution) => Mismatch | null | undefined,
 ) =>
-  relation(clause, on, {
+  pairCheck(clause, on, {
     as,
     between,
     pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
@@ -164,7 +164,7 @@ export const deliveryRelations = [
   checkCompleted("tokens", ({ first, second }) =>
     compare("tokens_used", deliveryData(second, "tokens_used"), reportedTokens(first), isCount),
   ),
-  relation("HOOK-42", on, {
+  pairCheck("HOOK-42", on, {
     as: "execution_time",
     also: [slowAgentWithWebhookInvoked],
     between,
@@ -188,7 +188,7 @@ export const deliveryRelations = [
           actual: `\`agent.${type}\` of the same execution`,
         };
   }),
-  relation("HOOK-43", on, {
+  pairCheck("HOOK-43", on, {
     as: "one end",
     between: "ends of an execution",
     pairs: ({ arrived }) => endsOfExecutions(endedExecutions(arrived)),
@@ -246,7 +246,7 @@ function shortStreamMismatch(times: ComparedTimes): Mismatch | null {
   return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
 }
 
-export const streamTimesCheck = relation("HOOK-42", on, {
+export const streamTimesCheck = pairCheck("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",
   also: [slowAgentWithWebhookInvoked],

@@ -38,7 +38,7 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
 
 const comparedPairs = "pairs compared";
 
-export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
+export const pairCheck = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,
   { as, since = "1.1", also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,

@@ -14,7 +14,7 @@ import { allExchanges, type AllExchanges, exchangesOf, splitAtReturns, successes
 import { describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
 import { everyPageListed, pagesOfOtherLimitsListed } from "./probes.ts";
-import { type ComparedPair, relation } from "./pairs.ts";
+import { type ComparedPair, pairCheck } from "./pairs.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { alertCrossed, alertIdOf } from "../alerts/probes.ts";
 import { batchSubmitted, handleOf } from "../operations/probes.ts";
@@ -103,7 +103,7 @@ const usagePairs = (all: AllExchanges) =>
 /** Usage reports at least 28 days apart are not compared: two months can have an equal `period`, e.g. `monthly`. */
 const shortestMonthMs = 28 * dayMs;
 
-const usageGrows = relation("USE-10", allExchanges, {
+const usageGrows = pairCheck("USE-10", allExchanges, {
   between: "readings of usage",
   pairs: usagePairs,
   judge: ({ first, second }) => {
@@ -144,7 +144,7 @@ function minuteLimitPairs(
 const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (limit !== perHour && (burst === null ? limit > perMinute : limit === perMinute + burst));
 
-const sameLimit = relation(
+const sameLimit = pairCheck(
   "HDR-20",
   { all: allExchanges, samples: allSamples },
   {
@@ -203,7 +203,7 @@ const checkDistinctIds = (
   kind: string,
   creationsIn: (all: AllExchanges) => TwoCreations[],
 ): Check =>
-  relation<typeof clause, CreationProbes, TwoCreations>(clause, on, {
+  pairCheck<typeof clause, CreationProbes, TwoCreations>(clause, on, {
     between: kind,
     pairs: ({ all }) => creationsIn(all),
     judge: judgeIds,

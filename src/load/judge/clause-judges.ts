@@ -73,7 +73,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   ...Object.fromEntries(bodyJudges.map(([clause, judge]) => [clause, [each(judge)]])),
   "HDR-12": [counts(remaining.judgeRemainingFalls)],
   "HDR-14": [each(headers.judgeReset)],
-  "HDR-15": [each(headers.judgeResetAfterFalls)],
+  "HDR-15": [each(headers.judgeResetAfterDecreases)],
   "HDR-17": [each(headers.judgeRefusedRemaining)],
   "HDR-19": [each(remaining.judgeAdmittedAfterZero)],
   "HLT-15": [each(isolation.judgeHealthWhileExhausted)],

@@ -103,7 +103,7 @@ export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
 });
 
 /** Judges HDR-15: `Reset-After` falls as time passes. */
-export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
+export function judgeResetAfterDecreases(facts: LoadFacts): JudgeResult {
   const windows = judgeTimeLeft(
     facts.main.samples,
     facts.limits,

@@ -46,7 +46,7 @@ interface ResponseKind {
   readonly needs?: Enabler;
 }
 
-const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: ProbesByName = {}): Check =>
+const checkPresence = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: ProbesByName = {}): Check =>
   checkEvery(
     clause,
     { all: allExchanges, ...on },
@@ -98,12 +98,12 @@ const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpoin
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
 
 const checks: readonly Check[] = [
-  checkAllFour("HDR-1", {
+  checkPresence("HDR-1", {
     what: "successful response",
     cells: cellsOf([200, 201], "stream", "health"),
     of: (one, all) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one, all),
   }),
-  checkAllFour("HDR-2", {
+  checkPresence("HDR-2", {
     what: "response 400, 403, 404 or another refusal",
     cells: cellsOf([400, 404], "health"),
     of: (one, all) =>
@@ -112,14 +112,14 @@ const checks: readonly Check[] = [
       isOfEndpoint(one, all) &&
       (!isOn(one, "health") || hasStatus(one, 403)),
   }),
-  checkAllFour("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
-  checkAllFour("HDR-4", {
+  checkPresence("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
+  checkPresence("HDR-4", {
     what: "429 response",
     cells: cellsOf([429]),
     of: (one) => hasStatus(one, 429),
     needs: need("limit within reach"),
   }),
-  checkAllFour(
+  checkPresence(
     "HDR-5",
     {
       what: "500 response, or another 5xx",
@@ -129,18 +129,18 @@ const checks: readonly Check[] = [
     },
     { failing: failingInvoked },
   ),
-  checkAllFour("HDR-6", {
+  checkPresence("HDR-6", {
     what: "stream's response",
     cells: responseCells([200], ["stream"]),
     of: (one) => isSuccess(one) && isOn(one, "stream"),
     needs: "agents.streaming in the target file",
   }),
-  checkAllFour("HDR-7", {
+  checkPresence("HDR-7", {
     what: "health response",
     cells: responseCells([200, 404], ["health"]),
     of: (one) => isOn(one, "health") && !hasStatus(one, 401, 403, 429),
   }),
-  checkAllFour(
+  checkPresence(
     "HDR-8",
     {
       what: "response to a path, or a method, that the document does not define",

@@ -20,7 +20,7 @@ import { advanceClock } from "./held-replies.ts";
 import {
   allowedEarlyMs,
   allowedLateMs,
-  type DelayOrder,
+  type DelayOrigin,
   firstRetryWithinMs,
   maxPauseMs,
   type TimeSpan,
@@ -58,11 +58,11 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   const { address } = failing;
   const first = clockOffsetOf(address, 0) ?? time.clockOffsetMs();
   let { isAwaited } = context;
-  let order: DelayOrder | null = null;
+  let origin: DelayOrigin | null = null;
   let queuedMs = 0;
   for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
     const previous = clockOffsetOf(address, -1) ?? first;
-    const bases = new Set(delayBases(order, { first, previous }));
+    const bases = new Set(delayBases(origin, { first, previous }));
     const due = [...bases].map((base) => base + delayMs + timerLagMs);
     const around = [...bases].flatMap((base) => [
       base + delayMs - allowedEarlyMs(delayMs) - stopDistanceMs(delayMs),
@@ -79,7 +79,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
         await awaitArrivals(address, before + 1, isDue ? dueTimeMs(index, queuedMs, time) : pollTimeMs(queuedMs, time));
     }
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
-    order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
+    origin ??= observedOrigin(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
   }
   await advanceTo((clockOffsetOf(address, -1) ?? first) + maxPauseMs + endMarginMs, time, moves);
@@ -155,13 +155,13 @@ interface DelayBases {
   readonly previous: number;
 }
 
-const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
-  order === null ? [first, previous] : [order === "from-first" ? first : previous];
+const delayBases = (origin: DelayOrigin | null, { first, previous }: DelayBases): number[] =>
+  origin === null ? [first, previous] : [origin === "from-first" ? first : previous];
 
-function observedOrder(
+function observedOrigin(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
-): DelayOrder | null {
+): DelayOrigin | null {
   const isExpected = (base: number): boolean =>
     attempt !== undefined &&
     attempt >= base + delayMs - allowedEarlyMs(delayMs) &&

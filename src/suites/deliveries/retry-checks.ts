@@ -233,7 +233,7 @@ const judgeDelays = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"
   if (best === undefined) throw new Error("the schedule has no reading");
   if (best.kind === "under way") return onlySome(attempts);
   const whole = explanations.find(({ kind }) => kind === "complete" || kind === "goes on");
-  if (whole !== undefined) return follows(whole.order);
+  if (whole !== undefined) return follows(whole.origin);
   if (attempts.length === 1) return unproven("the delivery was not retried; see HOOK-26");
   const furthest = explanations.toSorted((one, other) => other.fitting - one.fitting)[0] ?? best;
   return breach(
@@ -247,13 +247,13 @@ const sinceFirst = (ms: number, { first }: FailedAttempts, evidence: RetryEviden
   seconds(Math.max(0, ms - attemptSpan(first, first, evidence).fromMs));
 
 function describeExpected(
-  { expected, fitting, order, shape }: ScheduleMatch,
+  { expected, fitting, origin, shape }: ScheduleMatch,
   failed: FailedAttempts,
   evidence: RetryEvidence,
 ): string {
   if (expected === null) return "the published schedule";
   const [from, to] = [expected.fromMs, expected.toMs].map((ms) => sinceFirst(ms, failed, evidence));
-  return `attempt ${fitting + 1} at ${from} to ${to} after the first (nearest readings: ${order}, ${shape})`;
+  return `attempt ${fitting + 1} at ${from} to ${to} after the first (nearest readings: ${origin}, ${shape})`;
 }
 
 function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): string {

@@ -6,7 +6,7 @@ import {
   explainAttempts,
   type ScheduleMatch,
   allowedLateMs,
-  type DelayOrder,
+  type DelayOrigin,
   type ScheduleShape,
   type TimeSpan,
 } from "./retry-schedule.ts";
@@ -19,17 +19,17 @@ const retries: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "four-retries": [0, minute, 5 * minute, 30 * minute],
 };
 const delaysOfShape = Object.keys(retries) as ScheduleShape[];
-const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
+const origins: readonly DelayOrigin[] = ["from-previous", "from-first"];
 
 /** The times of attempts by a reading of the schedule; `off` is added to each delay. */
 function timesBy(
-  order: DelayOrder,
+  origin: DelayOrigin,
   shape: ScheduleShape,
   off: (delayMs: number, at: number) => number = () => 0,
 ): number[] {
   const times = [1000];
   for (const [at, delayMs] of retries[shape].entries()) {
-    const base = order === "from-first" ? 1000 : (times.at(-1) ?? 0);
+    const base = origin === "from-first" ? 1000 : (times.at(-1) ?? 0);
     times.push(base + delayMs + off(delayMs, at));
   }
   return times;
@@ -50,46 +50,46 @@ const bestOf = (attempts: ObservedAttempts): ScheduleMatch => {
 const readings = (attempts: ObservedAttempts, kind: ScheduleMatch["kind"]): string[] =>
   explainAttempts(attempts)
     .filter((each) => each.kind === kind)
-    .map(({ order, shape }) => `${order}, ${shape}`);
+    .map(({ origin, shape }) => `${origin}, ${shape}`);
 
-const anyOrder = fc.constantFrom(...orders);
+const anyOrigin = fc.constantFrom(...origins);
 const anyShape = fc.constantFrom(...delaysOfShape);
 /** How late each retry of a correct sender is, as a share of the tolerance. */
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
 
 describe("the retry schedule", () => {
-  it.each(orders.flatMap((order) => delaysOfShape.map((shape) => [order, shape] as const)))(
+  it.each(origins.flatMap((origin) => delaysOfShape.map((shape) => [origin, shape] as const)))(
     "%s, %s",
-    (order, shape) => {
-      expect(readings(observe(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
+    (origin, shape) => {
+      expect(readings(observe(timesBy(origin, shape)), "complete")).toEqual([`${origin}, ${shape}`]);
     },
   );
 
   it("fits attempts by any reading that are late within the tolerance", () => {
     fc.assert(
-      fc.property(anyOrder, anyShape, shares, (order, shape, late) => {
-        const times = timesBy(order, shape, (delayMs, at) => allowedLateMs(delayMs) * (late[at] ?? 0));
-        expect(readings(observe(times), "complete")).toContain(`${order}, ${shape}`);
+      fc.property(anyOrigin, anyShape, shares, (origin, shape, late) => {
+        const times = timesBy(origin, shape, (delayMs, at) => allowedLateMs(delayMs) * (late[at] ?? 0));
+        expect(readings(observe(times), "complete")).toContain(`${origin}, ${shape}`);
       }),
     );
   });
 
   it("fits attempts whose time is only known as a span", () => {
     fc.assert(
-      fc.property(anyOrder, anyShape, shares, (order, shape, blur) => {
-        const created = timesBy(order, shape).map((ms, at) => ({
+      fc.property(anyOrigin, anyShape, shares, (origin, shape, blur) => {
+        const created = timesBy(origin, shape).map((ms, at) => ({
           fromMs: ms - 20_000 * (blur[at] ?? 0),
           toMs: ms + 20_000 * (blur[4 - at] ?? 0),
         }));
-        expect(readings(observe([], { created }), "complete")).toContain(`${order}, ${shape}`);
+        expect(readings(observe([], { created }), "complete")).toContain(`${origin}, ${shape}`);
       }),
     );
   });
 
   it("is under way until its last attempt is overdue", () => {
     fc.assert(
-      fc.property(anyOrder, anyShape, fc.integer({ min: 0, max: 3 * hour }), (order, shape, untilMs) => {
-        const times = timesBy(order, shape).filter((ms) => ms <= Math.max(1000, untilMs));
+      fc.property(anyOrigin, anyShape, fc.integer({ min: 0, max: 3 * hour }), (origin, shape, untilMs) => {
+        const times = timesBy(origin, shape).filter((ms) => ms <= Math.max(1000, untilMs));
         expect(bestOf(observe(times, { untilMs })).kind).toMatch(/^(complete|under way)$/);
       }),
     );
@@ -97,8 +97,8 @@ describe("the retry schedule", () => {
 
   it("is not broken by an attempt that may have been missed", () => {
     fc.assert(
-      fc.property(anyOrder, anyShape, fc.integer({ min: 1, max: 4 }), (order, shape, hidden) => {
-        const times = timesBy(order, shape);
+      fc.property(anyOrigin, anyShape, fc.integer({ min: 1, max: 4 }), (origin, shape, hidden) => {
+        const times = timesBy(origin, shape);
         const missed = times[hidden];
         if (missed === undefined) return;
         const unwatched = [{ fromMs: missed - minute / 4, toMs: missed + minute / 4 }];

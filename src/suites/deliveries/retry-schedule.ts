@@ -13,7 +13,8 @@ export interface ObservedAttempts {
   readonly unwatched: readonly TimeSpan[];
 }
 
-export type DelayOrder = "from-previous" | "from-first";
+/** The attempt from which delays are counted. */
+export type DelayOrigin = "from-previous" | "from-first";
 export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
@@ -27,10 +28,10 @@ const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "six-attempts": retryDelaysMs,
   "four-retries": retryDelaysMs.slice(0, -1),
 };
-const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
+const origins: readonly DelayOrigin[] = ["from-previous", "from-first"];
 
 export interface ScheduleMatch {
-  readonly order: DelayOrder;
+  readonly origin: DelayOrigin;
   readonly shape: ScheduleShape;
   readonly fitting: number;
   /**
@@ -63,8 +64,8 @@ export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2
 );
 
 export function explainAttempts(attempts: ObservedAttempts): readonly ScheduleMatch[] {
-  const all = orders.flatMap((order) =>
-    (Object.keys(delaysOfShape) as ScheduleShape[]).map((shape) => explainByReading(order, shape, attempts)),
+  const all = origins.flatMap((origin) =>
+    (Object.keys(delaysOfShape) as ScheduleShape[]).map((shape) => explainByReading(origin, shape, attempts)),
   );
   return all.toSorted((one, other) => rank(other) - rank(one));
 }
@@ -72,16 +73,16 @@ export function explainAttempts(attempts: ObservedAttempts): readonly ScheduleMa
 const kindsByRank = ["off", "stopped", "goes on", "under way", "complete"] as const;
 const rank = ({ kind, fitting }: ScheduleFit): number => kindsByRank.indexOf(kind) * 100 + fitting;
 
-function explainByReading(order: DelayOrder, shape: ScheduleShape, attempts: ObservedAttempts): ScheduleMatch {
+function explainByReading(origin: DelayOrigin, shape: ScheduleShape, attempts: ObservedAttempts): ScheduleMatch {
   const [first] = attempts.created;
   if (first === undefined) throw new RangeError("at least one attempt is required");
   const position: MatchPosition = { first, previous: first, matched: 1, step: 0 };
-  return { order, shape, ...compareFrom({ delaysMs: delaysOfShape[shape], order, attempts }, position) };
+  return { origin, shape, ...compareFrom({ delaysMs: delaysOfShape[shape], origin, attempts }, position) };
 }
 
 interface ScheduleReading {
   readonly delaysMs: readonly number[];
-  readonly order: DelayOrder;
+  readonly origin: DelayOrigin;
   readonly attempts: ObservedAttempts;
 }
 
@@ -92,16 +93,16 @@ interface MatchPosition {
   readonly step: number;
 }
 
-type ScheduleFit = Omit<ScheduleMatch, "order" | "shape">;
+type ScheduleFit = Omit<ScheduleMatch, "origin" | "shape">;
 
 function compareFrom(reading: ScheduleReading, position: MatchPosition): ScheduleFit {
-  const { delaysMs, order, attempts } = reading;
+  const { delaysMs, origin, attempts } = reading;
   const { matched, step } = position;
   const next = attempts.created[matched];
   const delayMs = delaysMs[step];
   if (delayMs === undefined)
     return { kind: next === undefined ? "complete" : "goes on", fitting: matched, expected: null };
-  const base = order === "from-first" ? position.first : position.previous;
+  const base = origin === "from-first" ? position.first : position.previous;
   const expected = {
     fromMs: base.fromMs + delayMs - allowedEarlyMs(delayMs),
     toMs: base.toMs + delayMs + allowedLateMs(delayMs),

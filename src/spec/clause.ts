@@ -3,11 +3,14 @@ export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The default set for servers: the last that added a requirement for servers. `latestRequirements` may be newer. */
+/**
+ * The default set for servers: the last that added a requirement for servers. `newestRequirementsOfAnyParty` may be
+ * newer.
+ */
 export const newestRequirements: RequirementSet = "1.2";
 
 /** The newest requirement set. Clients, webhook receivers and configuration files are always judged by this set. */
-export const latestRequirements: RequirementSet = "1.2";
+export const newestRequirementsOfAnyParty: RequirementSet = "1.2";
 
 /** The oldest requirement set. A saved file that names no set was written when this was the only set. */
 export const firstRequirements: RequirementSet = "1.0";

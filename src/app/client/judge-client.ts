@@ -16,7 +16,7 @@ import {
 import { runClient } from "../../run/run-party.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Messages } from "../../run/skip-reason.ts";
-import { latestRequirements } from "../../spec/clause.ts";
+import { newestRequirementsOfAnyParty } from "../../spec/clause.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
 import { type JudgedTarget, progressOptions, type RunEvents } from "../judge/judge-target.ts";
@@ -116,7 +116,7 @@ async function judgeWithServers(
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
   const facts = {
     party: "client",
-    requirements: latestRequirements,
+    requirements: newestRequirementsOfAnyParty,
     started,
     messages,
     ...(troubles.length > 0 && { trouble: { seed, kinds: troubles } }),

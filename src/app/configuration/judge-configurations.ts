@@ -3,7 +3,7 @@ import { notationOf, parseSource, type Place, type Source } from "../../base/sou
 import type { ReportFinding } from "../../report/model/finding.ts";
 import type { Report } from "../../report/model/report.ts";
 import { type FileFinding, formatPath, judgeConfiguration } from "../../rules/configuration/judge.ts";
-import { latestRequirements } from "../../spec/clause.ts";
+import { newestRequirementsOfAnyParty } from "../../spec/clause.ts";
 import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { line, UsageError } from "../../base/line.ts";
@@ -34,7 +34,7 @@ export function judgeConfigurations(
   const report = assembleReport({
     judging: {
       party: "file",
-      requirements: latestRequirements,
+      requirements: newestRequirementsOfAnyParty,
       end: { kind: "planned" },
       unselected: [],
       load: null,

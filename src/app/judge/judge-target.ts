@@ -9,7 +9,7 @@ import { applyBaseline, type Baseline } from "../../report/model/failure-policy.
 import type { ProbeRun } from "../../run/plan/plan.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { countsIn, latestRequirements } from "../../spec/clause.ts";
+import { countsIn, newestRequirementsOfAnyParty } from "../../spec/clause.ts";
 import { findingRowOf } from "../report/findings.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
@@ -125,7 +125,7 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
     suites: suitesOfParty("receiver"),
     ...progressOptions(progress),
   });
-  const facts = { party: "receiver", requirements: latestRequirements, started, messages } as const;
+  const facts = { party: "receiver", requirements: newestRequirementsOfAnyParty, started, messages } as const;
   return { ...redactRun(result, facts, options), target };
 }
 

@@ -22,7 +22,7 @@ import type { LeftOutReason } from "../recording/recording.ts";
 import type { SavedRun } from "../report-folder/saved-report.ts";
 import { toExchange, trackClockAdvances } from "./proxied-exchange.ts";
 import { planProbes, type ProbeRun } from "../../run/plan/plan.ts";
-import { latestRequirements } from "../../spec/clause.ts";
+import { newestRequirementsOfAnyParty } from "../../spec/clause.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
@@ -237,6 +237,6 @@ async function reportOnClients(
     runs: clientProbeRuns(traffic),
     judgements: judgeClientRequests(traffic),
   };
-  const options = { party: "client", requirements: latestRequirements, messages, keepsBodies } as const;
+  const options = { party: "client", requirements: newestRequirementsOfAnyParty, messages, keepsBodies } as const;
   return reportOnRecording(result, traffic, description, options);
 }

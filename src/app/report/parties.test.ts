@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../../report/testing/sample.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { latestRequirements, newestRequirements } from "../../spec/clause.ts";
+import { newestRequirementsOfAnyParty, newestRequirements } from "../../spec/clause.ts";
 import { clausesHash, verdictParts } from "./assemble-report.ts";
 
 const judging = { end: { kind: "planned" }, unselected: [], load: null } as const;
 
 const untestablePartiesOf = (party: "server" | "client"): string[] => {
-  const { untestable } = verdictParts([], { ...judging, party, requirements: latestRequirements });
+  const { untestable } = verdictParts([], { ...judging, party, requirements: newestRequirementsOfAnyParty });
   return [...new Set(untestable.flatMap(({ clause }) => (isClauseId(clause) ? [clauseOf(clause).party] : [])))];
 };
 

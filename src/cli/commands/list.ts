@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { type TableColumn, tableLines, widestCell } from "../../report/terminal/section-lines.ts";
 import {
   countsIn,
-  latestRequirements,
+  newestRequirementsOfAnyParty,
   type Level,
   parties,
   type Party,
@@ -29,7 +29,7 @@ export const listCommand = (): Command =>
       "\nExamples:\n  conformance list --level must\n  conformance list --party client\n  conformance list --json | jq '.[].id'",
     ),
     {
-      prepare: ({ level, party, requirements = latestRequirements, json }: FlagsOf<typeof listOptions>) => ({
+      prepare: ({ level, party, requirements = newestRequirementsOfAnyParty, json }: FlagsOf<typeof listOptions>) => ({
         level: readChoice(level, "--level", levels),
         party: readChoice(party, "--party", parties),
         set: readRequirements({ requirements }),

@@ -4,7 +4,7 @@ import {
   countsIn,
   firstRequirements,
   isRequirementSet,
-  latestRequirements,
+  newestRequirementsOfAnyParty,
   newestRequirements,
   type RequirementSet,
 } from "../../spec/clause.ts";
@@ -45,7 +45,7 @@ export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet
 
 /** Returns the newest requirement set. For a server, skips later sets that add no requirement for servers. */
 export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
-  partyOf(report) === "server" ? newestRequirements : latestRequirements;
+  partyOf(report) === "server" ? newestRequirements : newestRequirementsOfAnyParty;
 
 /**
  * Judges a report by an earlier requirement set: checks of later sets do not count.

@@ -88,7 +88,7 @@ interface RateHeader {
 }
 
 /** The rate-limit headers. Samples and evidence store their values under the names used here, e.g. `remaining`. */
-export const rateHeaders = {
+export const rateHeaderTable = {
   limit: {
     header: headerNames.rateLimit,
     value: "requests",
@@ -115,19 +115,19 @@ export const rateHeaders = {
   },
 } as const satisfies Readonly<Record<string, RateHeader>>;
 
-export type RateValue = keyof typeof rateHeaders;
+export type RateValue = keyof typeof rateHeaderTable;
 
-export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaders)[N]["value"] extends readonly (infer T)[]
+export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaderTable)[N]["value"] extends readonly (infer T)[]
   ? T
   : number;
 
-export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaders[name];
+export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaderTable[name];
 
 /** Returns the clause that a malformed header breaks. */
-export const headerFormClauseOf = (name: RateValue): HeaderClauseId => rateHeaders[name].clauses[0];
+export const headerFormClauseOf = (name: RateValue): HeaderClauseId => rateHeaderTable[name].clauses[0];
 
-export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
+export const rateValues = Object.keys(rateHeaderTable) as readonly RateValue[];
 
-export const rateLimitHeaders = rateValues.map((name) => rateHeaders[name].header);
+export const rateLimitHeaders = rateValues.map((name) => rateHeaderTable[name].header);
 
 export const headerFormClauses = [...new Set(rateValues.map(headerFormClauseOf))];

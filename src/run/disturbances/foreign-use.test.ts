@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { rateHeaders } from "../../spec/headers.ts";
+import { rateHeaderTable } from "../../spec/headers.ts";
 import { aKey, anExchange } from "../testing/values.ts";
 import { findForeignUse } from "./foreign-use.ts";
 
@@ -26,9 +26,9 @@ function simulate({ limit = 100, everyMs = Infinity, perHealth = 0, usedBefore =
     health: async () => {
       readings += 1;
       const headers = [
-        [rateHeaders.limit.header, String(limit)],
-        [rateHeaders.remaining.header, String(remaining())],
-        [rateHeaders.resetAfter.header, String(Math.ceil((windowMs - (nowMs % windowMs)) / 1000))],
+        [rateHeaderTable.limit.header, String(limit)],
+        [rateHeaderTable.remaining.header, String(remaining())],
+        [rateHeaderTable.resetAfter.header, String(Math.ceil((windowMs - (nowMs % windowMs)) / 1000))],
       ] as const;
       const { answer, ...exchange } = anExchange("x1");
       return Promise.resolve({ ...exchange, answer: { ...answer, headers: [...headers] } as typeof answer });

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { secondsHeader, wholeNumberHeader } from "../../rules/limits/sample.ts";
-import { rateHeaders } from "../../spec/headers.ts";
+import { rateHeaderTable } from "../../spec/headers.ts";
 import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
@@ -104,8 +104,8 @@ const decreasesBetween = (readings: readonly (LimitReading | null)[]): number[] 
   });
 
 function readingOf(exchange: Exchange): LimitReading | null {
-  const limit = wholeNumberHeader(exchange, rateHeaders.limit.header);
-  const remaining = wholeNumberHeader(exchange, rateHeaders.remaining.header);
-  const resetAfter = secondsHeader(exchange, rateHeaders.resetAfter.header);
+  const limit = wholeNumberHeader(exchange, rateHeaderTable.limit.header);
+  const remaining = wholeNumberHeader(exchange, rateHeaderTable.remaining.header);
+  const resetAfter = secondsHeader(exchange, rateHeaderTable.resetAfter.header);
   return limit === null || remaining === null ? null : { limit, remaining, resetAfter };
 }

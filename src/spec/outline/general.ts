@@ -1,5 +1,5 @@
 import type { ClauseId } from "../clauses.ts";
-import { rateHeaders, rateValues } from "../headers.ts";
+import { rateHeaderTable, rateValues } from "../headers.ts";
 import { type Section, stated } from "./item.ts";
 
 export const authenticationSections: readonly Section[] = [
@@ -63,8 +63,8 @@ export const limitSections: readonly Section[] = [
       stated("1", "health is not limited", "HLT-15", "HLT-16"),
       stated("2", "on every response", "HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"),
       ...rateValues.map((name) => {
-        const [first, ...others] = rateHeaders[name].clauses;
-        return stated("2", `\`${rateHeaders[name].header}\``, first, ...others);
+        const [first, ...others] = rateHeaderTable[name].clauses;
+        return stated("2", `\`${rateHeaderTable[name].header}\``, first, ...others);
       }),
       stated("3", "429 with the error body", "LIM-12", "ERR-8", "ERR-9", "HDR-17", "HDR-19"),
       stated("3", "`retry_after` seconds", "LIM-13", "LIM-14", "HDR-18", "ERR-8"),

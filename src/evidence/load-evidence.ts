@@ -2,11 +2,11 @@ import { z } from "zod";
 
 import { clauseIds } from "../spec/clauses.ts";
 import { tierNames } from "../spec/tiers.ts";
-import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
+import { rateHeaderOf, type RateHeaderKey, rateHeaderKeys, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
 /** Returns the schema of a rate-limit header's value. The default is `null`, because older files lack some headers. */
-const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
+const rateValueSchema = (name: RateHeaderKey) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
 
 function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {
   if (typeof value !== "string") return z.enum(value);
@@ -14,7 +14,7 @@ function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodTy
 }
 
 type RateValueSchemas = {
-  readonly [N in RateValue]: z.ZodDefault<z.ZodNullable<z.ZodType<TypeOfRateValue<N>>>>;
+  readonly [N in RateHeaderKey]: z.ZodDefault<z.ZodNullable<z.ZodType<TypeOfRateValue<N>>>>;
 };
 const instant = z.number().describe("Epoch milliseconds of the machine that sent the load.");
 
@@ -52,7 +52,7 @@ const flawSchema = z
   .meta({ id: "loadFlaw" });
 
 const malformedHeaderSchema = z
-  .object({ name: z.enum(rateValues), actual: z.string() })
+  .object({ name: z.enum(rateHeaderKeys), actual: z.string() })
   .meta({ id: "loadMalformedHeader" });
 
 export const loadSampleSchema = z
@@ -63,7 +63,7 @@ export const loadSampleSchema = z
     headMs: instant.describe("When the head had arrived; without a response, when that was known."),
     endMs: instant.describe("When the response had ended, or the client disconnected."),
     status: z.int().nullable().describe("null: no response."),
-    ...(Object.fromEntries(rateValues.map((name) => [name, rateValueSchema(name)])) as unknown as RateValueSchemas),
+    ...(Object.fromEntries(rateHeaderKeys.map((name) => [name, rateValueSchema(name)])) as unknown as RateValueSchemas),
     retryAfterSeconds: z.number().nullable().describe("From the body of a 429, in either error form."),
     date: z.int().nullable().describe("Unix seconds of the Date header."),
     left: z.boolean().describe("The client disconnected before the end of the response, as its flow says."),

@@ -1,6 +1,6 @@
 import type { Header } from "../evidence/exchange.ts";
 import { isObject } from "../base/json.ts";
-import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
+import { rateHeaderOf, type RateHeaderKey, rateHeaderKeys } from "../spec/headers.ts";
 
 /** Errors and unusual responses that test a client: the names that `--trouble` accepts, with descriptions. */
 export const troubleDescriptions = {
@@ -54,8 +54,8 @@ const jsonContentType: Header = ["Content-Type", "application/json"];
 
 function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
   const reset = Math.ceil(Date.now() / 1000) + resetAfter;
-  const numbers: Partial<Record<RateValue, number>> = { limit: 100, remaining, reset, resetAfter };
-  return rateValues.map((name) => {
+  const numbers: Partial<Record<RateHeaderKey, number>> = { limit: 100, remaining, reset, resetAfter };
+  return rateHeaderKeys.map((name) => {
     const { header, value } = rateHeaderOf(name);
     return [header, typeof value === "string" ? String(numbers[name] ?? 0) : value[0]];
   });

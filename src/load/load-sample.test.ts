@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Header } from "../evidence/exchange.ts";
 import { loadSampleSchema } from "../evidence/load-evidence.ts";
-import { rateValues } from "../spec/headers.ts";
+import { rateHeaderKeys } from "../spec/headers.ts";
 import { sampleOfResponse, type ObservedResponse } from "./load-sample.ts";
 
 const seen = (headers: readonly Header[], other: Partial<ObservedResponse> = {}): ObservedResponse => ({
@@ -50,7 +50,7 @@ describe("the sample of a response", () => {
     expect(loadSampleSchema.parse(sample)).toEqual(sample);
   });
 
-  it.each(rateValues)("opens a saved sample that lacks %s", (name) => {
+  it.each(rateHeaderKeys)("opens a saved sample that lacks %s", (name) => {
     const { [name]: _, ...saved } = sampleOfResponse(seen([]));
     expect(loadSampleSchema.parse(saved)[name]).toBeNull();
   });

@@ -6,7 +6,7 @@ import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";
 import { noRateLimitInfo, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
 import type { LoadSample } from "../evidence/load-evidence.ts";
 import { tokensOf } from "../rules/streams/streams.ts";
-import { rateValues } from "../spec/headers.ts";
+import { rateHeaderKeys } from "../spec/headers.ts";
 
 export interface ObservedResponse {
   readonly flow: string;
@@ -78,7 +78,7 @@ export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boole
   sample.status !== null &&
   (sample.date !== null ||
     sample.malformed !== undefined ||
-    rateValues.some((name) => sample[name] !== null) ||
+    rateHeaderKeys.some((name) => sample[name] !== null) ||
     (!sample.left && (sample.flaws !== null || sample.tokens !== null)));
 
 const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "headMs" | "endMs">) => ({

@@ -115,19 +115,19 @@ export const rateHeaderTable = {
   },
 } as const satisfies Readonly<Record<string, RateHeader>>;
 
-export type RateValue = keyof typeof rateHeaderTable;
+export type RateHeaderKey = keyof typeof rateHeaderTable;
 
-export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaderTable)[N]["value"] extends readonly (infer T)[]
+export type TypeOfRateValue<N extends RateHeaderKey> = (typeof rateHeaderTable)[N]["value"] extends readonly (infer T)[]
   ? T
   : number;
 
-export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaderTable[name];
+export const rateHeaderOf = (name: RateHeaderKey): RateHeader => rateHeaderTable[name];
 
 /** Returns the clause that a malformed header breaks. */
-export const headerFormClauseOf = (name: RateValue): HeaderClauseId => rateHeaderTable[name].clauses[0];
+export const headerFormClauseOf = (name: RateHeaderKey): HeaderClauseId => rateHeaderTable[name].clauses[0];
 
-export const rateValues = Object.keys(rateHeaderTable) as readonly RateValue[];
+export const rateHeaderKeys = Object.keys(rateHeaderTable) as readonly RateHeaderKey[];
 
-export const rateLimitHeaders = rateValues.map((name) => rateHeaderTable[name].header);
+export const rateLimitHeaders = rateHeaderKeys.map((name) => rateHeaderTable[name].header);
 
-export const headerFormClauses = [...new Set(rateValues.map(headerFormClauseOf))];
+export const headerFormClauses = [...new Set(rateHeaderKeys.map(headerFormClauseOf))];

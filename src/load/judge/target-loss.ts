@@ -1,7 +1,7 @@
 import { is2xx, isGatewayStatus, isKeyRefusal } from "../../base/http.ts";
 import { type LoadEvidence, type LoadSample, type SecondCounts } from "../../evidence/load-evidence.ts";
 import { gatewayOutages, type ResponseCounts } from "../../rules/gateway.ts";
-import { rateValues } from "../../spec/headers.ts";
+import { rateHeaderKeys } from "../../spec/headers.ts";
 import type { ResponseHeadCounts } from "../second-counts.ts";
 
 /** A crash, a gateway's errors or a revoked key during the load. From `atMs` on, responses prove nothing. */
@@ -84,7 +84,7 @@ function withUnansweredSecond(atMs: number, counts: SecondCounts): SecondCounts 
 }
 
 const hasHeaders = (sample: LoadSample): boolean =>
-  sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
+  sample.malformed !== undefined || rateHeaderKeys.some((name) => sample[name] !== null);
 
 /** Whether a response looks like a gateway's response: a typical status, e.g. 502, and no rate-limit headers. */
 const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);

@@ -1,5 +1,5 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
-import { rateHeaderOf, rateValues } from "../../spec/headers.ts";
+import { rateHeaderOf, rateHeaderKeys } from "../../spec/headers.ts";
 
 export const jsonMediaType = "application/json";
 
@@ -43,7 +43,7 @@ const errorBodySchema = objectSchema({
 });
 
 const rateLimitHeaders = Object.fromEntries(
-  rateValues
+  rateHeaderKeys
     .map(rateHeaderOf)
     .map(({ header, says, value }) => [
       header,

@@ -4,8 +4,8 @@ import {
   type HeaderClauseId,
   headerFormClauseOf,
   rateHeaderOf,
-  type RateValue,
-  rateValues,
+  type RateHeaderKey,
+  rateHeaderKeys,
 } from "../../spec/headers.ts";
 import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
@@ -29,7 +29,7 @@ export const notNegative = {
   expected: "no negative number",
   countedAs: "negative",
   judge: (response) => {
-    const numbers = rateValues.map((name) => response[name]).filter((value) => typeof value === "number");
+    const numbers = rateHeaderKeys.map((name) => response[name]).filter((value) => typeof value === "number");
     const negative = numbers.find((value) => value < 0);
     if (negative !== undefined) return String(negative);
     return numbers.length === 0 ? undefined : null;
@@ -40,7 +40,7 @@ export const notNegative = {
  * Rules for headers with a list of accepted texts. They never find a breach: a wrong text is read as `null`, and
  * `malformedHeaders` reports it.
  */
-const fixedValueRules = rateValues
+const fixedValueRules = rateHeaderKeys
   .filter((name) => typeof rateHeaderOf(name).value !== "string")
   .map((name): HeaderRule => ({
     clause: headerFormClauseOf(name),
@@ -93,13 +93,13 @@ export const headerRules: readonly HeaderRule[] = [
 
 /** A rate-limit header that was sent more than once, or with a value that the document does not accept. */
 interface MalformedHeader {
-  readonly name: RateValue;
+  readonly name: RateHeaderKey;
   readonly actual: string;
 }
 
 export function describeHeaderForm(clause: HeaderClauseId): string {
   if (clause === notNegative.clause) return "numbers, 0 or more, counts whole, each sent once";
-  const texts = rateValues
+  const texts = rateHeaderKeys
     .map(rateHeaderOf)
     .flatMap(({ header, value, clauses: [form] }) =>
       form === clause && typeof value !== "string" ? [`\`${header}\` is \`${value.join("` or `")}\``] : [],
@@ -120,7 +120,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     if (values === undefined) valuesOf.set(sent, [header[1]]);
     else values.push(header[1]);
   });
-  return rateValues.flatMap((name): MalformedHeader[] => {
+  return rateHeaderKeys.flatMap((name): MalformedHeader[] => {
     const { header } = rateHeaderOf(name);
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
@@ -133,10 +133,10 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
 
 /** Returns the rate-limit headers that a response lacks (HDR-1 to HDR-8). Malformed headers do not count as missing. */
 export const missingHeaders = (
-  info: Pick<RateLimitInfo, RateValue>,
+  info: Pick<RateLimitInfo, RateHeaderKey>,
   malformed: readonly MalformedHeader[] = [],
 ): string[] =>
-  rateValues
+  rateHeaderKeys
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaderOf(name).header);
 

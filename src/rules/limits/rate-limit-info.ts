@@ -1,10 +1,10 @@
 import { getPath } from "../../base/json.ts";
-import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../../spec/headers.ts";
+import { rateHeaderOf, type RateHeaderKey, rateHeaderKeys, type TypeOfRateValue } from "../../spec/headers.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /** The values of the rate-limit headers. `null`: the header is absent, malformed, or sent with different values. */
-type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
+type RateHeaderValues = { readonly [N in RateHeaderKey]: TypeOfRateValue<N> | null };
 
 export interface RateLimitInfo extends RateHeaderValues {
   /** `retry_after` from the body of a 429, in seconds; `null` if the response has none. */
@@ -14,7 +14,7 @@ export interface RateLimitInfo extends RateHeaderValues {
 }
 
 type InfoName = keyof RateLimitInfo;
-const infoNames: readonly InfoName[] = [...rateValues, "retryAfterSeconds", "date"];
+const infoNames: readonly InfoName[] = [...rateHeaderKeys, "retryAfterSeconds", "date"];
 
 type InfoValue = RateLimitInfo[InfoName];
 
@@ -40,7 +40,7 @@ export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): Rat
 const isInfoValue = (name: InfoName, value: unknown): boolean =>
   name === "date" || name === "retryAfterSeconds" ? Number.isFinite(value) : isRateValue(name, value);
 
-export function isRateValue(name: RateValue, value: unknown): boolean {
+export function isRateValue(name: RateHeaderKey, value: unknown): boolean {
   const { value: accepted } = rateHeaderOf(name);
   if (typeof accepted !== "string") return accepted.some((each) => each === value);
   return accepted === "requests" ? Number.isSafeInteger(value) : Number.isFinite(value);
@@ -67,15 +67,15 @@ export function readRateLimitInfo(
   });
 }
 
-export function readRateValue(name: RateValue, text: string | undefined): InfoValue {
+export function readRateValue(name: RateHeaderKey, text: string | undefined): InfoValue {
   const { value } = rateHeaderOf(name);
   if (typeof value !== "string") return (value.find((each) => each === text?.trim()) ?? null) as InfoValue;
   return value === "requests" ? wholeNumber(text) : decimalNumber(text);
 }
 
 const lowerCase = Object.fromEntries(
-  rateValues.map((name) => [name, rateHeaderOf(name).header.toLowerCase()]),
-) as Readonly<Record<RateValue, string>>;
+  rateHeaderKeys.map((name) => [name, rateHeaderOf(name).header.toLowerCase()]),
+) as Readonly<Record<RateHeaderKey, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
 /** Stands for a header that was sent with different values. No header allows this text, so it is read as `null`. */

@@ -1,5 +1,5 @@
 import type { ClauseId } from "../clauses.ts";
-import { rateHeaderTable, rateValues } from "../headers.ts";
+import { rateHeaderTable, rateHeaderKeys } from "../headers.ts";
 import { type Section, stated } from "./item.ts";
 
 export const authenticationSections: readonly Section[] = [
@@ -62,7 +62,7 @@ export const limitSections: readonly Section[] = [
       stated("1", "a stream is a single request", "LIM-11", "LIM-18"),
       stated("1", "health is not limited", "HLT-15", "HLT-16"),
       stated("2", "on every response", "HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"),
-      ...rateValues.map((name) => {
+      ...rateHeaderKeys.map((name) => {
         const [first, ...others] = rateHeaderTable[name].clauses;
         return stated("2", `\`${rateHeaderTable[name].header}\``, first, ...others);
       }),

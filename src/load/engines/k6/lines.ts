@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { type RateValue, rateValues } from "../../../spec/headers.ts";
+import { type RateHeaderKey, rateHeaderKeys } from "../../../spec/headers.ts";
 import { tierNames } from "../../../spec/tiers.ts";
 import { isRateValue } from "../../../rules/limits/rate-limit-info.ts";
 import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evidence/load-evidence.ts";
@@ -67,10 +67,9 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   endMs: isNumber,
   latencyMs: isNumber,
   status: orNullTest(Number.isSafeInteger),
-  ...(Object.fromEntries(rateValues.map((name) => [name, orNullTest((value) => isRateValue(name, value))])) as Record<
-    RateValue,
-    (value: unknown) => boolean
-  >),
+  ...(Object.fromEntries(
+    rateHeaderKeys.map((name) => [name, orNullTest((value) => isRateValue(name, value))]),
+  ) as Record<RateHeaderKey, (value: unknown) => boolean>),
   malformed: (value) => value === undefined,
   retryAfterSeconds: orNullTest(isNumber),
   date: orNullTest(Number.isSafeInteger),

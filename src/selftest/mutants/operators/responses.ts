@@ -10,7 +10,7 @@ import {
   headerNames,
   rateHeaderOf,
   rateLimitHeaders as all,
-  rateValues,
+  rateHeaderKeys,
 } from "../../../spec/headers.ts";
 
 const bodyClauses = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
@@ -150,7 +150,7 @@ type HeaderOperator = readonly [
   change: HeaderChange,
 ];
 
-const formClauses = new Map(rateValues.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
+const formClauses = new Map(rateHeaderKeys.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
 
 const formatChanges: readonly HeaderOperator[] = [
   ["a rate header left out", all, presenceClauses, () => []],

@@ -1,7 +1,7 @@
 import { headerOf } from "../../mutants/edits.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
-import { headerFormClauseOf, headerNames, rateHeaderOf, rateValues } from "../../../spec/headers.ts";
+import { headerFormClauseOf, headerNames, rateHeaderOf, rateHeaderKeys } from "../../../spec/headers.ts";
 import {
   hasNoTierKey,
   hasValues,
@@ -51,7 +51,7 @@ type HeaderRow = readonly [
 const otherValue = "another header value";
 const wrongUnit = "wrong unit";
 
-const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
+const headerFormatRows: readonly HeaderRow[] = rateHeaderKeys.flatMap((name): HeaderRow[] => {
   const { header } = rateHeaderOf(name);
   const form = [headerFormClauseOf(name)];
   return [
@@ -165,7 +165,7 @@ export const headerMutations: readonly Mutation[] = [
     withHeaderNames((name) => name.toUpperCase()),
   ),
   legalMutation("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
-  ...rateValues
+  ...rateHeaderKeys
     .map(rateHeaderOf)
     .filter(({ value }) => value === "seconds" || value === "Unix seconds")
     .map(({ header }) =>

@@ -33,7 +33,7 @@ export function countResponse({ status, left, latencyMs }: SampleLine): void {
 }
 
 const presenceCheck = `HDR-1, HDR-4 to HDR-7: ${allRateHeaders}`;
-const formCheck = `${headerFormClauses.join(", ")}: headers are numbers, not negative`;
+const formCheck = `${headerFormClauses.join(", ")}: headers have a legal value`;
 
 export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;

@@ -9,6 +9,10 @@ export interface TierLimits {
   readonly tokensPerMonth: number | null;
 }
 
+/**
+ * Each burst is the limit per minute, or not published: no probe was proven with another. No two tiers have the same
+ * limit per hour or per minute, because runs detect a key's tier by `X-RateLimit-Limit`.
+ */
 export const publishedTiers = {
   free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
   pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },

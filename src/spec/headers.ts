@@ -78,7 +78,7 @@ export const headerClauses = {
 
 export type HeaderClauseId = keyof typeof headerClauses;
 
-interface RateHeader {
+export interface RateHeader {
   readonly header: string;
   /** Unit of a numeric header, or the list of accepted texts. Only times can have decimals. */
   readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
-import { headerRules, missingHeaders } from "./header-rules.ts";
+import { describeAcceptedTexts, headerRules, missingHeaders } from "./header-rules.ts";
 import { noRateLimitInfo, type RateLimitInfo } from "./rate-limit-info.ts";
 
 const limits = publishedTiers.free;
@@ -76,4 +76,15 @@ it("names the missing headers of a response", () => {
     "X-RateLimit-Reset",
     "X-RateLimit-Reset-After",
   ]);
+});
+
+it.each([
+  [["Window"], "`X-RateLimit-Window` is `hour` or `minute`, sent once"],
+  [
+    ["Window", "Unit"],
+    "`X-RateLimit-Window` is `hour` or `minute`, `X-RateLimit-Unit` is `hour` or `minute`, each sent once",
+  ],
+])("describes the form of headers with texts: %j", (names, expected) => {
+  const value = ["hour", "minute"] as const;
+  expect(describeAcceptedTexts(names.map((name) => ({ header: `X-RateLimit-${name}`, value })))).toBe(expected);
 });

@@ -3,6 +3,7 @@ import { formatValue } from "../../base/json.ts";
 import {
   type HeaderClauseId,
   headerFormClauseOf,
+  type RateHeader,
   rateHeaderOf,
   type RateHeaderKey,
   rateHeaderKeys,
@@ -99,12 +100,14 @@ interface MalformedHeader {
 
 export function describeHeaderForm(clause: HeaderClauseId): string {
   if (clause === notNegative.clause) return "numbers, 0 or more, counts whole, each sent once";
-  const texts = rateHeaderKeys
-    .map(rateHeaderOf)
-    .flatMap(({ header, value, clauses: [form] }) =>
-      form === clause && typeof value !== "string" ? [`\`${header}\` is \`${value.join("` or `")}\``] : [],
-    );
-  return `${texts.join(", ")}, each sent once`;
+  return describeAcceptedTexts(rateHeaderKeys.map(rateHeaderOf).filter(({ clauses: [form] }) => form === clause));
+}
+
+export function describeAcceptedTexts(headers: readonly Pick<RateHeader, "header" | "value">[]): string {
+  const texts = headers.flatMap(({ header, value }) =>
+    typeof value === "string" ? [] : [`\`${header}\` is \`${value.join("` or `")}\``],
+  );
+  return `${texts.join(", ")}, ${texts.length === 1 ? "" : "each "}sent once`;
 }
 
 /**

@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
+import { suite } from "../../run/judge/check.ts";
 import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
-import { headers } from "./checks.ts";
+import { checkForm, headers } from "./checks.ts";
 import { exchange, sample, streamed } from "../testing/evidence.ts";
-import { judged } from "../testing/judged.ts";
+import { judgeBy, judged } from "../testing/judged.ts";
 
 const four: readonly Header[] = [
   ["x-ratelimit-limit", "10"],
@@ -58,6 +59,32 @@ it.each([
     headers: [...four.filter(([name]) => !/remaining/i.test(name)), ["X-RateLimit-Remaining", value]],
   });
   expect(judged(headers, "HDR-9", all(odd))).toBe(kind);
+});
+
+it.each([
+  ["no header at all", [], "unproven"],
+  ["three of them", three, "unproven"],
+  ["three of them, one malformed", [["X-RateLimit-Reset-After", "soon"], ...three.slice(0, 2)], "breach"],
+] as const)("HDR-9: a server that sends %s", (_, sent, kind) => {
+  expect(judged(headers, "HDR-9", all(exchange({ headers: sent }), exchange({ headers: sent })))).toBe(kind);
+});
+
+it.each([
+  ["is on no response", four[0], { kind: "unproven", reason: "no response has X-RateLimit-Reset-After" }],
+  ["is well-formed", four[3], { kind: "holds" }],
+  ["is malformed", ["X-RateLimit-Reset-After", "soon"], { kind: "breach" }],
+] as const)("the form of a clause with one header, which %s", (_, sent = ["", ""], finding) => {
+  const one = suite("One header", [checkForm("HDR-9", ["resetAfter"])]);
+  expect(judgeBy(one, "HDR-9", { all: all(exchange({ headers: [sent] })) })).toMatchObject(finding);
+});
+
+it("HDR-9 holds if each header is on some response", () => {
+  const evidence = all(
+    exchange({ headers: three }),
+    exchange({ headers: four.slice(0, 1) }),
+    exchange({ headers: [] }),
+  );
+  expect(judged(headers, "HDR-9", evidence)).toBe("holds");
 });
 
 /** An invoke whose response has this `Remaining`, with a limit of 100. */

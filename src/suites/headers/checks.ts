@@ -13,6 +13,8 @@ import {
   type HeaderClauseId,
   headerFormClauseOf,
   headerFormClauses,
+  rateHeaderKeys,
+  rateHeaderOf,
   rateLimitHeaders,
 } from "../../spec/headers.ts";
 import { remainingCostCheck } from "../limits/ledger-checks.ts";
@@ -63,22 +65,33 @@ const checkPresence = (clause: HeaderClause, { what, cells, of, needs }: Respons
     },
   );
 
-const checkForm = (clause: HeaderClauseId): Check =>
-  checkEvery(
+/** Judges the form of the clause's headers, `keys`. Unproven if one of them is on no response. */
+export function checkForm(
+  clause: HeaderClauseId,
+  keys = rateHeaderKeys.filter((key) => headerFormClauseOf(key) === clause),
+): Check {
+  const names = keys.map((key) => rateHeaderOf(key).header);
+  const anyName = names.length === rateLimitHeaders.length ? "a rate-limit header" : names.join(" or ");
+  const has = (one: Exchange, name: string): boolean => !missingHeadersOf(one).includes(name);
+  return checkEvery(
     clause,
     { all: allExchanges },
     {
-      matrix: emptyMatrix("every response that has a rate-limit header"),
-      members: ({ all }) =>
-        responseCases(all, all.exchanges, (one) => missingHeadersOf(one).length < rateLimitHeaders.length),
+      matrix: emptyMatrix(`every response that has ${anyName}`),
+      members: ({ all }) => responseCases(all, all.exchanges, (one) => names.some((name) => has(one, name))),
       judge: (one) => {
         const malformed = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
-        const first = malformed.find(({ name }) => headerFormClauseOf(name) === clause);
+        const first = malformed.find(({ name }) => keys.includes(name));
         return first === undefined ? null : { expected: describeHeaderForm(clause), actual: first.actual };
       },
-      whenEmpty: unproven("no response has a rate-limit header"),
+      whenEmpty: unproven(`no response has ${anyName}`),
+      judgeAcross: (responses) => {
+        const unseen = names.find((name) => !responses.some((one) => has(one, name)));
+        return unseen === undefined ? holds() : unproven(`no response has ${unseen}`);
+      },
     },
   );
+}
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
@@ -149,7 +162,7 @@ const checks: readonly Check[] = [
     },
     { unknownPath: unknownPathRequested },
   ),
-  ...headerFormClauses.map(checkForm),
+  ...headerFormClauses.map((clause) => checkForm(clause)),
   check("HDR-12", allSamples, judgeFalls),
   check("HDR-12", samplesAndExchanges, judgeRemainingAfterReads, { as: "readings" }),
   remainingCostCheck,

@@ -1,12 +1,17 @@
 import { shareClock } from "./time/shared-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
-import { hasFewRequests, type Need, type ResolvedNeeds, resolveNeeds } from "./plan/needs.ts";
-import type { TargetKey } from "../target/target.ts";
+import { hasFewRequests } from "./plan/needs.ts";
 import { receiverByAttempt } from "./run-receiver.ts";
-import { isReview, runOrSkip, type StageContext, type TimedContext } from "./run-probe.ts";
-import type { Pacer } from "./send/pacer.ts";
+import {
+  type ExecutionContext,
+  isReview,
+  runOrSkip,
+  runProbe,
+  type StageContext,
+  type TimedContext,
+} from "./run-probe.ts";
 import type { PlannedProbe, ProbeRun, ProbeRunResult } from "./plan/plan.ts";
-import { type LimitTest, type ProbeContext, probeDeadlineMs } from "./probe.ts";
+import { type LimitTest, probeDeadlineMs } from "./probe.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { type RunClock, withReservedWait } from "./time/run-clock.ts";
 import type { OutageMonitor } from "./send/outages.ts";
@@ -68,13 +73,6 @@ function trackInterruptions(outages: OutageMonitor) {
 interface ExecutionResult {
   readonly runs: readonly ProbeRun[];
   readonly stopped: string | null;
-}
-
-interface ExecutionContext
-  extends
-    Omit<ProbeContext, "given" | "limitTests">,
-    Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe" | "budget"> {
-  readonly pacer: Pacer;
 }
 
 const maxConcurrentProbes = 16;
@@ -203,28 +201,6 @@ function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): num
 const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
-
-type ProbeExecution = ExecutionContext &
-  Pick<ProbeContext, "limitTests"> & { readonly onAdmitted: (executions: number) => void };
-
-async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecution): Promise<unknown> {
-  const context = execution.outages.count() === 0 ? execution : afterOutage(execution);
-  const resolved = resolveNeeds(probe.needs, context.target);
-  const found = resolved.kind === "given" ? resolved.given : {};
-  const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
-  const client = context.client.begin(execution.onAdmitted).since(probe.since);
-  const probeContext: ProbeContext<Need> = { ...context, client, given: given as ResolvedNeeds<Need> };
-  if (probe.per === "target") return probe.run(probeContext);
-  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  const { keys } = context.target;
-  return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
-}
-
-function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
-  const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
-  const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
-  return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
-}
 
 /** Runs probes concurrently, but probes that share a key one after the other, in their order. */
 export async function runByKey(

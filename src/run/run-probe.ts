@@ -1,7 +1,11 @@
 import { traceOf } from "../base/errors.ts";
 import { ReceiverError } from "../receiver/receiver.ts";
 import type { PlannedProbe, ProbeRun, ProbeRunResult } from "./plan/plan.ts";
+import type { TargetKey } from "../target/target.ts";
+import { type Need, type ResolvedNeeds, resolveNeeds } from "./plan/needs.ts";
+import type { ProbeContext } from "./probe.ts";
 import type { OutageMonitor } from "./send/outages.ts";
+import type { Pacer } from "./send/pacer.ts";
 import { need, needsMoreTime, type SkipCause, SkipError, type SkipReason, TargetUnavailable } from "./skip-reason.ts";
 import type { RunClock } from "./time/run-clock.ts";
 import { describeStop } from "./time/stop-signal.ts";
@@ -103,7 +107,7 @@ export interface StageContext {
   readonly availableRequests: () => number;
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
-  /** Runs one probe. Calls `onAdmitted` before each request, to deduct it from the probe's reservation. */
+  /** Runs one probe: `runProbe` in a run. Calls `onAdmitted` before each request, to deduct it from the reservation. */
   readonly perform: (
     planned: PlannedProbe,
     time: RunClock,
@@ -113,6 +117,13 @@ export interface StageContext {
 
 export interface TimedContext extends StageContext {
   readonly deadlineMs: number;
+}
+
+export interface ExecutionContext
+  extends
+    Omit<ProbeContext, "given" | "limitTests">,
+    Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe" | "budget"> {
+  readonly pacer: Pacer;
 }
 
 export const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
@@ -206,4 +217,27 @@ async function withinDeadline<T>(
     clearTimeout(timer);
     signal.removeEventListener("abort", interrupt);
   }
+}
+
+type ProbeExecution = ExecutionContext &
+  Pick<ProbeContext, "limitTests"> & { readonly onAdmitted: (executions: number) => void };
+
+/** Calls the probe's `run` with what the probe needs: its client, and the parts of the target that it names. */
+export async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecution): Promise<unknown> {
+  const context = execution.outages.count() === 0 ? execution : afterOutage(execution);
+  const resolved = resolveNeeds(probe.needs, context.target);
+  const found = resolved.kind === "given" ? resolved.given : {};
+  const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
+  const client = context.client.begin(execution.onAdmitted).since(probe.since);
+  const probeContext: ProbeContext<Need> = { ...context, client, given: given as ResolvedNeeds<Need> };
+  if (probe.per === "target") return probe.run(probeContext);
+  if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
+  const { keys } = context.target;
+  return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
+}
+
+function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
+  const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
+  const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
+  return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }

@@ -63,7 +63,7 @@ function wholeOutput(output) {
 
 /** Test files and folders with many cases. By default, a sample runs; `--trials` runs a larger one, `--full` all. */
 const sampledTestFiles = [
-  "src/app/judge/redacted-run.test.ts",
+  "src/app/judge/run-and-report.test.ts",
   "src/cli/hostile.test.ts",
   "src/load/judge/broken.test.ts",
   "src/reference/openapi.test.ts",

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { runAndRedact } from "../src/app/judge/redacted-run.ts";
+import { runAndReport } from "../src/app/judge/run-and-report.ts";
 import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-report.ts";
 import { libraryMessages } from "../src/library/scope.ts";
 import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
@@ -68,7 +68,7 @@ for (const vendor of vendors) {
 
 async function writeStatement({ folder, name, version, patches, offers }: ExampleVendor, reportFolder: string) {
   const server = await startEmbedded(patches);
-  const { report, evidence } = await runAndRedact({
+  const { report, evidence } = await runAndReport({
     target: { ...server.target, name, offers },
     suites,
     messages: libraryMessages,

@@ -1,6 +1,6 @@
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
-import type { RedactedRun } from "../app/judge/redacted-run.ts";
+import type { RedactedRun } from "../app/judge/run-and-report.ts";
 import { judgeTarget } from "../app/judge/judge-target.ts";
 import { documentOf, readSavedRun, type SavedRun } from "../app/report-folder/saved-report.ts";
 import { type JudgeScope, scopeOf, libraryMessages } from "./scope.ts";

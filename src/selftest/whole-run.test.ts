@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { documentOf } from "../app/report-folder/saved-report.ts";
-import type { RedactedRun } from "../app/judge/redacted-run.ts";
+import type { RedactedRun } from "../app/judge/run-and-report.ts";
 import { type Judged, judgedRun } from "../cli/testing/judged-session.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
 import { cliMessages } from "../cli/messages.ts";

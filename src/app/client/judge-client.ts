@@ -20,7 +20,7 @@ import { newestRequirementsOfAnyParty } from "../../spec/clause.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
 import { type JudgedTarget, progressOptions, type RunEvents } from "../judge/judge-target.ts";
-import { redactRun } from "../judge/redacted-run.ts";
+import { reportRun } from "../judge/run-and-report.ts";
 import { looksRandom } from "../judge/secrets.ts";
 import { type ClientSettings, type CommandLine, createClientSession } from "./client-session.ts";
 import { isLoopback } from "../../base/network/network.ts";
@@ -122,7 +122,7 @@ async function judgeWithServers(
     ...(troubles.length > 0 && { trouble: { seed, kinds: troubles } }),
   } as const;
   const keys = { ...target.keys, ...foreignKeysIn(result, key.text) };
-  return { ...redactRun(result, facts, { target: { ...target, keys }, signal }), target };
+  return { ...reportRun(result, facts, { target: { ...target, keys }, signal }), target };
 }
 
 /**

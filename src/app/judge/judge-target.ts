@@ -14,7 +14,7 @@ import { findingRowOf } from "../report/findings.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
-import { type RedactedRun, redactRun, runAndRedact } from "./redacted-run.ts";
+import { type RedactedRun, reportRun, runAndReport } from "./run-and-report.ts";
 import { deliveryHeaders, type DeliverySettings, runDeliveries } from "../../run/run-party.ts";
 import { noExchange } from "../../run/review-recording.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -72,7 +72,7 @@ export async function judgeTarget({
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
-    const session = await runAndRedact(
+    const session = await runAndReport(
       {
         ...options,
         target,
@@ -126,7 +126,7 @@ export async function judgeReceiver({ progress, messages, ...options }: JudgeRec
     ...progressOptions(progress),
   });
   const facts = { party: "receiver", requirements: newestRequirementsOfAnyParty, started, messages } as const;
-  return { ...redactRun(result, facts, options), target };
+  return { ...reportRun(result, facts, options), target };
 }
 
 /** Writes deliveries into a folder, without sending them: a file per body, and all headers in `deliveries.json`. */

@@ -44,7 +44,7 @@ import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/load-results.ts";
 import type { Target } from "../../target/target.ts";
 import { judgeTarget, type RunEvents } from "../judge/judge-target.ts";
-import type { RedactedRun } from "../judge/redacted-run.ts";
+import type { RedactedRun } from "../judge/run-and-report.ts";
 import type { AvailableEngines } from "../load/available-engines.ts";
 import { type LoadEvents, type PreparedLoad, prepareLoad, requestsLeft } from "../load/send-load.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";

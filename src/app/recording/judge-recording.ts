@@ -9,7 +9,7 @@ import type { RequirementSet } from "../../spec/clause.ts";
 import { recordedSuites, type RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 import { isBelowBaseUrl } from "../../target/base-url.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
-import { redactRun } from "../judge/redacted-run.ts";
+import { reportRun } from "../judge/run-and-report.ts";
 import type { SavedRun } from "../report-folder/saved-report.ts";
 import type { RunReportFacts } from "../report/run-report.ts";
 import type { RunResult } from "../../run/run-result.ts";
@@ -101,7 +101,7 @@ export function reportOnRecording(
   const started = new Date(startedUnixMs);
   const finished = new Date(startedUnixMs + durationMs);
   const facts = { requirements, messages, ...(party && { party }), started, finished };
-  const { report, evidence } = redactRun(result, facts, traffic);
+  const { report, evidence } = reportRun(result, facts, traffic);
   return {
     // `created` stays empty. It lists what the harness created, but other programs sent the recorded requests.
     report: { ...report, created: [], recording: describeRecording(traffic, description) },

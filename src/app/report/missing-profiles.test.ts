@@ -11,7 +11,7 @@ import { newestRequirements } from "../../spec/clause.ts";
 import type { Target } from "../../target/target.ts";
 import { libraryMessages } from "../../library/scope.ts";
 import { suites } from "../../suites/all.ts";
-import { runAndRedact } from "../judge/redacted-run.ts";
+import { runAndReport } from "../judge/run-and-report.ts";
 import { contradictionInReport } from "../../report/model/report-file.ts";
 import { rejudgeRun } from "../rejudge.ts";
 
@@ -38,7 +38,7 @@ async function reportOn(patches: readonly Patch[], offers: Target["offers"]) {
       maxWaitMs: 0,
       signal,
     };
-    return await runAndRedact(options);
+    return await runAndReport(options);
   } finally {
     await embedded.close();
   }

@@ -9,7 +9,7 @@ import { type DeepReadonly, tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { replaceFile, writeText } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import type { ListeningState } from "../judge/redacted-run.ts";
+import type { ListeningState } from "../judge/run-and-report.ts";
 import { type Delivery, deliverySchema } from "../../evidence/delivery.ts";
 import type { WatchedDeliveries } from "../../suites/deliveries/retry-evidence.ts";
 

@@ -1,6 +1,6 @@
 import { newestRequirements } from "../../spec/clause.ts";
 import { cliMessages } from "../messages.ts";
-import { runAndRedact, type RedactedRun, type RedactedRunOptions } from "../../app/judge/redacted-run.ts";
+import { runAndReport, type RedactedRun, type RunAndReportOptions } from "../../app/judge/run-and-report.ts";
 
 export type Judged = Extract<RedactedRun, { kind: "judged" }>;
 
@@ -12,7 +12,7 @@ type Given = "target" | "suites";
  * @throws {Error} if nothing was judged
  */
 export async function judgedRun(
-  options: Pick<RedactedRunOptions, Given> & Partial<Omit<RedactedRunOptions, Given>>,
+  options: Pick<RunAndReportOptions, Given> & Partial<Omit<RunAndReportOptions, Given>>,
   unselected: readonly string[] = [],
 ): Promise<Judged> {
   const defaults = {
@@ -21,7 +21,7 @@ export async function judgedRun(
     messages: cliMessages,
     requirements: newestRequirements,
   };
-  const session = await runAndRedact({ ...defaults, signal: new AbortController().signal, ...options }, unselected);
+  const session = await runAndReport({ ...defaults, signal: new AbortController().signal, ...options }, unselected);
   if (session.kind !== "judged") throw new Error(session.sentence);
   return session;
 }

@@ -34,32 +34,32 @@ export interface ListeningState {
   readonly untilMs: number;
 }
 
-export interface RedactedRunOptions extends RunOptions, StatedFacts {
+export interface RunAndReportOptions extends RunOptions, StatedFacts {
   readonly messages: Messages;
   readonly requirements: RequirementSet;
 }
 
-export async function runAndRedact(
-  options: RedactedRunOptions,
+export async function runAndReport(
+  options: RunAndReportOptions,
   unselected: readonly string[] = [],
 ): Promise<RedactedRun> {
   const { messages, requirements, onWait } = options;
   const redact = redactorWithAlteredKeys(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites({ ...options, started, onWait: (ms, why) => onWait?.(ms, redact(why)) });
-  return redactRun(result, { requirements, started, unselected, messages, ...statedFactsOf(options) }, options);
+  return reportRun(result, { requirements, started, unselected, messages, ...statedFactsOf(options) }, options);
 }
 
-interface RedactionContext {
+interface ReportContext {
   readonly target: Target;
   readonly signal?: AbortSignal;
 }
 
-export function redactRun(result: RunResult, facts: RunReportFacts, options: RedactionContext): RedactedRun {
+export function reportRun(result: RunResult, facts: RunReportFacts, options: ReportContext): RedactedRun {
   try {
-    return redactResult(result, facts, options);
+    return reportWithoutSecrets(result, facts, options);
   } catch (error) {
-    return redactResult(failedResultOf(result, error), facts, options);
+    return reportWithoutSecrets(failedResultOf(result, error), facts, options);
   }
 }
 
@@ -76,7 +76,11 @@ function failedResultOf(result: RunResult, error: unknown): RunResult {
   };
 }
 
-function redactResult(result: RunResult, facts: RunReportFacts, { target, signal }: RedactionContext): RedactedRun {
+function reportWithoutSecrets(
+  result: RunResult,
+  facts: RunReportFacts,
+  { target, signal }: ReportContext,
+): RedactedRun {
   const report = assembleRunReport(result, facts);
   const evidence: Evidence = {
     exchanges: result.exchanges,

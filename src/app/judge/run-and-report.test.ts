@@ -9,7 +9,7 @@ import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import { suites } from "../../suites/all.ts";
-import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
+import { runAndReport, type RedactedRun } from "./run-and-report.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
@@ -111,13 +111,13 @@ describe.concurrent("a key that the target echoes", () => {
 });
 
 describe("an error that nobody foresaw", () => {
-  const session = async (options: Partial<Parameters<typeof runAndRedact>[0]>): Promise<RedactedRun> => {
+  const session = async (options: Partial<Parameters<typeof runAndReport>[0]>): Promise<RedactedRun> => {
     const server = await startAnsweringServer((_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ data: [{ id: "echo" }], pagination: {}, status: "healthy", checks: {} }));
     });
     try {
-      return await runAndRedact({
+      return await runAndReport({
         target: aTarget(server.baseUrl, { keys: { main: aKey({ name: "main", key: secret, tier: "pro" }) } }),
         suites: suites.filter(({ title }) => title === "Health check"),
         maxWaitMs: 0,

@@ -1,5 +1,6 @@
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type RunBounds, defaultBounds } from "./bounds.ts";
+import { getOrAdd } from "../../base/memoize.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { isOffered } from "../../spec/profiles.ts";
 import { type SkipReason, fastSkip, need, readOnlySkip } from "../skip-reason.ts";
@@ -35,35 +36,22 @@ export function planProbes(
   target: Target,
   { readOnly, maxWindow, fast }: Pick<RunBounds, "readOnly" | "maxWindow" | "fast"> = defaultBounds,
 ): PlannedProbe[] {
-  const isJudged = new Map<Probe, boolean>();
-  const musts = new Map<Probe, Check[]>();
-  const checks = suites.flatMap((suite) => suite.checks);
-  const isOfJudgedCheck = ({ clause }: Check): boolean => clauseOf(clause).level !== "gap";
-  for (const check of checks)
-    for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
-      for (const each of withPreparation(probe))
-        isJudged.set(each, isJudged.get(each) === true || isOfJudgedCheck(check));
-      if (clauseOf(check.clause).level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
-    }
-  for (const check of checks)
-    for (const probe of (check.companions ?? []).flatMap(withPreparation))
-      if (!isJudged.has(probe)) isJudged.set(probe, isOfJudgedCheck(check));
-  for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
   // Without a test clock, probes that create webhooks go first. Webhook retries can then arrive while other probes run.
-  const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
-    target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
-  return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
+  const byWebhooks = (one: NeededProbe, other: NeededProbe): number =>
+    target.clock === null ? Number(createsWebhooks(other.probe)) - Number(createsWebhooks(one.probe)) : 0;
+  const needed = probesNeeded(suites.flatMap(({ checks }) => checks)).toSorted(byWebhooks);
+  return needed.flatMap(({ probe, isJudged, musts }): PlannedProbe[] => {
     const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missingNeed(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keyNamesOf(probe, tested, target);
-      const isLeftOut = fast && isSlow(probe, judged);
+      const isLeftOut = fast && isSlow(probe, isJudged);
       return {
         probe,
         tested,
-        isJudged: judged,
-        musts: musts.get(probe) ?? [],
+        isJudged,
+        musts,
         requests: requestsOf(probe, tested, target),
         executions: executionsOf(probe, tested, target),
         keys,
@@ -75,6 +63,35 @@ export function planProbes(
     });
   });
 }
+
+type NeededProbe = Pick<PlannedProbe, "probe" | "isJudged" | "musts">;
+
+/**
+ * Returns the probes that checks need, in this order:
+ *
+ * - probes whose evidence a check judges (`on`) or whose requests it judges if they ran (`also`), each behind the probes
+ *   that prepare it (`after`);
+ * - probes that give a check more messages to judge (`companions`), and those that prepare them;
+ * - probes that send requests for cases of a check's `matrix` (`coverageProbe`).
+ */
+function probesNeeded(checks: readonly Check[]): NeededProbe[] {
+  const isJudgedByProbe = new Map<Probe, boolean>();
+  const mustsByProbe = new Map<Probe, Check[]>();
+  for (const check of checks)
+    for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
+      for (const each of withPreparation(probe))
+        isJudgedByProbe.set(each, isJudgedByProbe.get(each) === true || hasVerdict(check));
+      if (clauseOf(check.clause).level === "must") getOrAdd(mustsByProbe, probe, () => []).push(check);
+    }
+  for (const check of checks)
+    for (const probe of (check.companions ?? []).flatMap(withPreparation))
+      if (!isJudgedByProbe.has(probe)) isJudgedByProbe.set(probe, hasVerdict(check));
+  for (const { matrix } of checks) if (matrix?.coverageProbe) isJudgedByProbe.set(matrix.coverageProbe, true);
+  return [...isJudgedByProbe].map(([probe, isJudged]) => ({ probe, isJudged, musts: mustsByProbe.get(probe) ?? [] }));
+}
+
+/** Whether a check judges. Checks of gaps only observe. */
+const hasVerdict = ({ clause }: Check): boolean => clauseOf(clause).level !== "gap";
 
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 

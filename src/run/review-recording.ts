@@ -7,7 +7,7 @@ import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes, type ProbeRunResult } from "./plan/plan.ts";
 import type { Probe, ProbeContext } from "./probe.ts";
 import { createContext } from "./run-context.ts";
-import { judgeAndRecord, type RunResult } from "./run-result.ts";
+import { judgeRun, noReceiver, type RunResult } from "./run-result.ts";
 import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
@@ -59,8 +59,8 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
     const runs = await Promise.all(
       planProbes(suites, target).map(async (planned) => ({ planned, result: await reviewOrSkip(planned, review) })),
     );
-    const record = judgeAndRecord({ target, suites }, { ...context, time }, { target, runs });
-    return { kind: "judged", stopped: traffic.stopped, ...record, durationMs: traffic.durationMs };
+    const record = judgeRun({ target, suites }, { ...context, time }, { target, runs });
+    return { kind: "judged", stopped: traffic.stopped, ...record, ...noReceiver, durationMs: traffic.durationMs };
   } finally {
     context.outages.close();
     await context.transport.close();

@@ -3,7 +3,7 @@ import { type StageContext, unlimitedBudget } from "./run-probe.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes, type ProbeRun } from "./plan/plan.ts";
 import { createContext } from "./run-context.ts";
-import { brokenRun, judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
+import { brokenRun, judgeRun, noReceiver, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/send-request.ts";
 import { describeStop, startStopSignal } from "./time/stop-signal.ts";
 import type { Exchange, Header } from "../evidence/exchange.ts";
@@ -106,7 +106,7 @@ export const runClient = (options: ClientRunOptions): Promise<RunResult> =>
     const hasRun = runs.some(({ result }) => result.kind !== "skipped");
     const why = stopped ?? (signal.aborted ? describeStop(signal) : null);
     if (why !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(why));
-    return { kind: "judged", stopped: why, ...judgeAndRecord(options, context, { target, runs }) };
+    return { kind: "judged", stopped: why, ...judgeRun(options, context, { target, runs }), ...noReceiver };
   });
 
 function observeProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {
@@ -145,7 +145,7 @@ export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =
         why: "unreachable",
         sentence: stopped ?? describeSilence(target, firstLoss.detail),
       });
-    return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
+    return { kind: "judged", stopped, ...judgeRun(options, context, { target, runs }), ...noReceiver };
   });
 
 const hasAnswered = ({ recorder }: ClientContext): boolean =>

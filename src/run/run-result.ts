@@ -70,29 +70,32 @@ export function brokenRun(
     (planned): ProbeRun => finishedProbe(planned) ?? { planned, result },
   );
   const stopped = `the harness itself failed: ${messageOf(error)}`;
-  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
+  return { kind: "judged", stopped, ...judgeRun(options, context, { target, runs }), ...noReceiver };
 }
 
 export function unjudgedRun(options: JudgedSelection, context: ClientContext, unjudged: UnjudgedReason): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
   const runs = planProbes(options.suites, target, context).map((planned) => ({ planned, result }));
-  return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
+  return { ...unjudged, ...judgeRun(options, context, { target, runs }), ...noReceiver };
 }
 
-export function judgeAndRecord(
+type ReceiverPart = Pick<RunRecord, "deliveries" | "receiver" | "listening">;
+
+/** The part of the webhook receiver in a run that opened none. */
+export const noReceiver: ReceiverPart = { deliveries: [], receiver: null, listening: null };
+
+/** Judges the evidence of a run. Returns the judgements with the record of the run, without the webhook receiver. */
+export function judgeRun(
   { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,
   { target, runs }: Pick<RunRecord, "target" | "runs">,
-): RunRecord {
+): Omit<RunRecord, keyof ReceiverPart> {
   return {
     target,
     judgements: judgeEvidence(suites, resultsByProbe(runs)),
     runs,
     exchanges: recorder.recorded(),
-    deliveries: [],
-    receiver: null,
-    listening: null,
     epochMs: Date.now() - time.now(),
     requests: recorder.sent(),
     executions: recorder.executions(),

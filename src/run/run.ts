@@ -19,7 +19,7 @@ import { receiverOnDemand } from "./run-receiver.ts";
 import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
 import {
   brokenRun,
-  judgeAndRecord,
+  judgeRun,
   type RunResult,
   stoppedTooEarly,
   type UnjudgedReason,
@@ -101,11 +101,11 @@ async function runWithSignal(
     if (given.obstacle !== undefined) return unjudgedRun(options, context, stoppedTooEarly(given.obstacle));
     if (key === null) return unjudgedRun(options, context, stoppedTooEarly(noUsableKey));
     const client = openClient(context, key);
-    const discovered = await retryAfterOutage(context, () => discoverOrExplain(client.begin(), target, context));
-    if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
-    const known = await withKnownTier(discovered.target, key, context, options.onUnknownTier);
+    const result = await retryAfterOutage(context, () => discoverOrExplain(client.begin(), target, context));
+    if (result.kind !== "ready") return unjudgedRun(options, context, result);
+    const known = await withKnownTier(result.target, key, context, options.onUnknownTier);
     const tiered = await retryAfterOutage(context, () => withDetectedTiers(client.begin(), known, signal));
-    const chosen = await withHighestLimitKey({ ...discovered, target: tiered }, client, context);
+    const chosen = await withHighestLimitKey({ ...result, target: tiered }, client, context);
     return await runProbesAndJudge(options, context, chosen.client, chosen.ready, { receiver, watch });
   } catch (error) {
     const limit = harnessLimitOf(error);
@@ -211,7 +211,7 @@ async function runProbesAndJudge(
       disturbed ??
       pacer.slowdown.describeUnanswered() ??
       receiver.floodReason(recorder.executions()),
-    ...judgeAndRecord(options, context, { target, runs }),
+    ...judgeRun(options, context, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,

@@ -75,8 +75,6 @@ interface TransportOptions {
   readonly onResend?: (exchange: Exchange) => void;
 }
 
-const maxExceededResponses = 1;
-
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -87,8 +85,9 @@ export function openTransport(options: TransportOptions): Transport {
     ...(options.onHarnessLimit && { onHarnessLimit: options.onHarnessLimit }),
   });
   let count = 0;
-  let excessCount = 0;
-  const exceeded = (): void => void (excessCount += 1);
+  // One response may be too large by chance. A target that has sent one gets less memory and time for all later ones.
+  let hasExceeded = false;
+  const exceeded = (): void => void (hasExceeded = true);
   const reportResend = (exchange: Exchange): void => {
     count += 1;
     options.onResend?.({ ...exchange, id: `x${count}` });
@@ -100,7 +99,7 @@ export function openTransport(options: TransportOptions): Transport {
       const deadlines = deadlinesWithHead(tight, outgoing.minHeadMs ?? 0);
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
-        bounds: excessCount < maxExceededResponses ? defaultReadBounds : strictBounds,
+        bounds: hasExceeded ? strictBounds : defaultReadBounds,
         exceeded,
         reportResend,
       });
@@ -183,7 +182,7 @@ function openExchange(
     watch.stop(`more than ${bounds.chunks} chunks of body`);
   });
 
-  const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
+  const send = async (retried: boolean): Promise<Answered | Unanswered> => {
     let response: Dispatcher.ResponseData;
     try {
       response = await request(outgoing.url, {
@@ -200,7 +199,7 @@ function openExchange(
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       // Sends the request again. The server probably closed an idle connection without reading the request.
       options.reportResend({ ...recorded, answer });
-      return exchange(true);
+      return send(true);
     }
     const headMs = now();
     watch.headArrived();
@@ -211,7 +210,7 @@ function openExchange(
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
   };
 
-  const finished = exchange(false).then((answer): Exchange => {
+  const finished = send(false).then((answer): Exchange => {
     watch.end();
     opened.resolve();
     firstEvent.resolve();

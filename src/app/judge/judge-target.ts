@@ -58,29 +58,29 @@ export const maxConnectionsOfRun = (target: Target | null): number =>
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
 export async function judgeTarget({
-  target: named,
+  target: givenTarget,
   patches,
   events,
   failFast,
   ...options
 }: JudgeTargetOptions): Promise<JudgedTarget> {
-  assertOpenFiles(maxConnectionsOfRun(named));
-  const { target: listed, close } =
-    named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
+  assertOpenFiles(maxConnectionsOfRun(givenTarget));
+  const { target: chosenTarget, close } =
+    givenTarget === null ? await startEmbedded(patches) : { target: givenTarget, close: closeNothing };
   try {
     // Gets the target's test keys before the run, because the run must redact them.
-    const provided = await withControlParts(listed, "issue");
-    const target = provided.kind === "provided" ? provided.target : listed;
+    const issued = await withControlParts(chosenTarget, "issue");
+    const target = issued.kind === "provided" ? issued.target : chosenTarget;
     events.onStart?.(target);
     const session = await runAndReport(
       {
         ...options,
         target,
         // Tells other runs which keys this run uses. No other run can use the keys of the embedded server.
-        announces: named !== null,
+        announces: givenTarget !== null,
         ...progressOptions(events),
         onWait: (ms, why) => events.onWait?.(ms, why),
-        ...(provided.kind === "failed" && { obstacle: provided.sentence }),
+        ...(issued.kind === "failed" && { obstacle: issued.sentence }),
         ...(failFast && { stopsAt: stopsAt(failFast.known, options) }),
         ...(events.onUnknownTier && { onUnknownTier: events.onUnknownTier }),
       },

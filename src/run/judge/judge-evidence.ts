@@ -110,7 +110,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
   try {
     const finding = requireCoverage(check, check.judge(gathered.evidence as never), results);
-    return { finding, exchanges: exchangesOf(finding, gathered.evidence) };
+    return { finding, exchanges: evidenceIdsOf(finding, gathered.evidence) };
   } catch (error) {
     const reason = `the check ${check.id} failed: ${traceOf(error)}`;
     return { finding: { kind: "error", reason }, exchanges: [] };
@@ -171,7 +171,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
 
 const maxListedExchanges = 5;
 
-function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
+function evidenceIdsOf(finding: Finding | Observation, evidence: unknown): string[] {
   if (finding.kind === "breach" || finding.kind === "noted") {
     if (finding.at.length > 0) return finding.at.map(({ id }) => id);
   } else if (finding.kind !== "observed" && finding.kind !== "follows") return [];

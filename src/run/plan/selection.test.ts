@@ -38,9 +38,15 @@ describe("a selection", () => {
   });
 
   it.each<[string[], string[], RegExp]>([
-    [["SSE-2"], [], /^only "SSE-2" matches no clause, check or suite\..*Stream events, Health\.$/],
+    [["SSE-999"], [], /^only "SSE-999" matches no clause, check or suite\..*Stream events, Health\.$/],
     [[], ["SEE-*"], /^skip "SEE-\*" matches no/],
     [["."], [], /matches no/],
+    [["SSE-2"], [], /^only "SSE-2" names a clause that has no check here\.$/],
+    [
+      [],
+      ["auth-15"],
+      /^skip "auth-15" names a clause that has no check here\. Neither is part of the HTTP interface\.$/,
+    ],
     [["Health"], ["HLT-1"], /^No check is left/],
   ])("of %j without %j is refused", (only, skip, expected) => {
     expect(() => ids(only, skip)).toThrow(UsageError);

@@ -1,5 +1,5 @@
 import { countsIn, newestRequirements, type RequirementSet } from "../../spec/clause.ts";
-import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
+import { type ClauseId, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { isProfile, type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
 import { line, UsageError } from "../../base/line.ts";
 import type { RunBounds } from "./bounds.ts";
@@ -108,8 +108,15 @@ function matcherOf(pattern: string): Matcher {
 function requireMatch(pattern: string, selection: string, suites: readonly Suite[]): void {
   const matches = matcherOf(pattern);
   if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return;
+  const named = `${selection} ${JSON.stringify(pattern)}`;
+  const clause = pattern.toUpperCase();
+  if (isClauseId(clause)) {
+    const { untestable } = clauseOf(clause);
+    const why = untestable === undefined ? "" : ` ${untestable}`;
+    throw new UsageError(line`${named} names a clause that has no check here.${why}`);
+  }
   throw new UsageError(
-    line`${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
+    line`${named} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
   );
 }
 

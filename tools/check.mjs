@@ -12,8 +12,15 @@ import { build, compileCache, install, reportSetupError, root, SetupError, toolE
 
 const testResults = join(".cache", "vitest.json");
 
-const isFull = process.argv.includes("--full");
-const isTrials = process.argv.includes("--trials");
+const usage = `npm test [-- --full | --trials]
+Runs all checks, with a sample of the test cases. CONTRIBUTING.md lists commands for single checks.
+  --full    tries all test cases
+  --trials  runs only the tests with many cases, with a larger sample`;
+
+const flags = process.argv.slice(2);
+const unknownFlag = flags.find((each) => !["--full", "--trials", "--help"].includes(each));
+const isFull = flags.includes("--full");
+const isTrials = flags.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
 /** Whether a later CI job runs `sampledTestFiles` with `--trials`. If so, this run skips these files. */
@@ -205,8 +212,16 @@ async function check() {
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-await check().catch((error) => {
-  endAll();
-  reportSetupError(error);
+if (unknownFlag !== undefined) {
+  process.stderr.write(
+    `check.mjs does not take "${unknownFlag}": --help shows the flags. One test: npx vitest run FILE\n`,
+  );
   process.exitCode = 2;
-});
+} else if (flags.includes("--help")) process.stdout.write(`${usage}\n`);
+else {
+  await check().catch((error) => {
+    endAll();
+    reportSetupError(error);
+    process.exitCode = 2;
+  });
+}

@@ -138,7 +138,7 @@ export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =
       onProbe,
       perform: (each) => deliverProbe(each, sender),
     });
-    const firstLoss = recorder.recorded()[0]?.answer;
+    const firstLoss = recorder.everyExchange()[0]?.answer;
     if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
       return unjudgedRun(options, context, {
         kind: "nothing to judge",
@@ -149,7 +149,7 @@ export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =
   });
 
 const hasAnswered = ({ recorder }: ClientContext): boolean =>
-  recorder.recorded().some(({ answer }) => answer.kind === "answered");
+  recorder.everyExchange().some(({ answer }) => answer.kind === "answered");
 
 const describeSilence = ({ baseUrl }: Target, detail: string): string =>
   `The receiver at ${baseUrl} does not respond: ${detail}`;

@@ -95,7 +95,7 @@ export function judgeRun(
     target,
     judgements: judgeEvidence(suites, resultsByProbe(runs)),
     runs,
-    exchanges: recorder.recorded(),
+    exchanges: recorder.everyExchange(),
     epochMs: Date.now() - time.now(),
     requests: recorder.sent(),
     executions: recorder.executions(),

@@ -123,8 +123,8 @@ function undisturbedRecorder(
     samples.filter((each) => !disturbances.some((cause) => invalidatesSample(cause, key, each)));
   return {
     ...recorder,
-    allExchanges: () => recorder.allExchanges().filter(isUndisturbed),
-    exchanges: () => recorder.exchanges().filter(isUndisturbed),
+    exchangesOutsideOutages: () => recorder.exchangesOutsideOutages().filter(isUndisturbed),
+    exchangesSinceOutage: () => recorder.exchangesSinceOutage().filter(isUndisturbed),
     samplesOf: (key) => undisturbedOf(key, recorder.samplesOf(key)),
     sampleSeriesOf: (key) => recorder.sampleSeriesOf(key).map((samples) => undisturbedOf(key, samples)),
   };

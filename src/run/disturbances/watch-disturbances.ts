@@ -133,7 +133,8 @@ async function findRefusedKeys(target: Target, client: Client, recorder: Recorde
   for (const key of Object.values(target.keys)) {
     if (key.expired || key.expiresInSeconds !== null) continue;
     const fromMs = refusedSince(recorder.samplesOf(key.name));
-    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => isRepeatable(each, key.name));
+    const earlier =
+      fromMs === null ? undefined : recorder.exchangesSinceOutage().find((each) => isRepeatable(each, key.name));
     if (fromMs === null || earlier === undefined) continue;
     const { pathname, search } = new URL(earlier.request.url);
     const again = await client.as(key).send("GET", pathname + search, { fromOrigin: true, unpaced: true });

@@ -35,11 +35,11 @@ export function startRecorder() {
       countSent(sample);
     },
     /** Returns all exchanges, including those during an outage of the target. */
-    recorded: (): readonly Exchange[] => exchanges,
+    everyExchange: (): readonly Exchange[] => exchanges,
     /** Returns all exchanges that were not part of an outage. */
-    allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
+    exchangesOutsideOutages: (): readonly Exchange[] => exchanges.filter(isWithTarget),
     /** Returns the exchanges since the last outage: a restarted server may have forgotten earlier requests. */
-    exchanges: (): readonly Exchange[] => {
+    exchangesSinceOutage: (): readonly Exchange[] => {
       const sinceMs = outagesMs.at(-1);
       return sinceMs === undefined && !isAway
         ? exchanges

@@ -52,7 +52,9 @@ export const secondAlertCreated = probeIfManyRequests(
   "a second usage alert is created with the key of the first",
   { ...oneAlert, after: [alertCrossed, fractionalAlertCreated], since: "1.1" },
   async ({ client, given, recorder, target }): Promise<Exchange | null> => {
-    const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
+    const first = recorder
+      .exchangesSinceOutage()
+      .find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
     const key = Object.values(target.keys).find(({ name }) => name === first?.key);
     if (key === undefined) return null;
     const { url } = openAlertHook(given.receiver, "alert-second");

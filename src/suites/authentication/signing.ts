@@ -176,7 +176,7 @@ type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 /** Returns the target's time in Unix seconds, derived from a response or, if that shows no time, the local clock. */
 export function targetUnixSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, uses the latest response with a time: a restarted server may have reset its test clock.
-  const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
+  const latest = outages.count() === 0 ? usage : (recorder.everyExchange().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
   return date + (time.targetMs() - latest.answer.headMs - latest.clockMs) / 1000;

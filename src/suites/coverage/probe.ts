@@ -71,7 +71,7 @@ export const pairRequestsSent = probe(
       target,
       mainKey: client.key.key,
       listed: listedOf(context),
-      listedAgents: new Set(listedAgents([context.discovery.listing, ...recorder.exchanges()])),
+      listedAgents: new Set(listedAgents([context.discovery.listing, ...recorder.exchangesSinceOutage()])),
     };
     const covered = new Set<string>();
     const answered: Row[] = [];
@@ -90,7 +90,7 @@ export const pairRequestsSent = probe(
       if (hasStatus(exchange, 401) && !hasOtherMistake(row)) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
     };
     const known: Row[] = [];
-    for (const exchange of recorder.allExchanges())
+    for (const exchange of recorder.exchangesOutsideOutages())
       for (const row of rowsOfExchange(exchange, reader)) {
         add(row, exchange);
         known.push(row);
@@ -102,7 +102,7 @@ export const pairRequestsSent = probe(
     const tested = context.limitTests();
     const unanswered = new Map<Row, Enabler | null>(needsOfLeftOut(chosen, target, tested));
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
-    const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.allExchanges()) };
+    const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.exchangesOutsideOutages()) };
     const newPairsIn = (row: Row): number => covering.pairsIn(row).filter((name) => !covered.has(name)).length;
     const inOrder = inSendingOrder(chosen.sent, sending, newPairsIn);
     const generated = await sendRows(inOrder, context, parts, { onSent: add, leaveOut, timeLeftMs });

@@ -119,7 +119,7 @@ const triggerProbe = (
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
-      .exchanges()
+      .exchangesSinceOutage()
       .some(
         (each) =>
           each.request.url.endsWith("/webhooks") &&

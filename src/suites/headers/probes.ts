@@ -70,7 +70,7 @@ export const allSamples = probe(
         samples: firstAndLastSamples(samples),
       })),
     ),
-    keylessMs: recorder.allExchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
+    keylessMs: recorder.exchangesOutsideOutages().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
     countedRead: countedReadOf(discovery),
     startedUnixMs: Date.now() - time.now(),

@@ -98,7 +98,7 @@ function findEarlierInvoke(
   const path = agentPath(given["agents.answering"], "invoke");
   const text = JSON.stringify(body);
   return recorder
-    .exchanges()
+    .exchangesSinceOutage()
     .findLast(
       (each) =>
         each.key === client.key.name &&

@@ -147,7 +147,7 @@ const foreignOperationRead = foreignRead(
     const isOfOther = ({ pathname }: URL): boolean =>
       pathname.includes("/agents/") && !agents.some((agent) => pathname.includes(`/agents/${encodedSegment(agent)}/`));
     const started = recorder
-      .exchanges()
+      .exchangesSinceOutage()
       .find(
         (each) =>
           each.key === client.key.name &&

@@ -71,7 +71,7 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
 
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
-  for (const exchange of recorder.exchanges()) {
+  for (const exchange of recorder.exchangesSinceOutage()) {
     const { key, request } = exchange;
     const status = statusOf(exchange);
     const endpoint = endpointOf(exchange, { batchPath: target.paths.batch });

@@ -98,7 +98,9 @@ export const allowanceWatched = probe(
 );
 
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
-  recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
+  recorder
+    .exchangesSinceOutage()
+    .filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
 function needsStream(before: Exchange, streams: readonly Exchange[], mayNotStream: boolean): boolean {
   const last = streams.at(-1);

@@ -125,7 +125,7 @@ async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
   neededMs: number,
 ): Promise<void> {
-  const last = recorder.exchanges().findLast((each) => dateSeconds(each) !== null);
+  const last = recorder.exchangesSinceOutage().findLast((each) => dateSeconds(each) !== null);
   const lastSeconds = last === undefined ? null : dateSeconds(last);
   if (!time.canAdvance || last === undefined || lastSeconds === null) return;
   const targetMs = lastSeconds * 1000 + time.targetMs() - (last.sentMs + last.clockMs);

@@ -76,7 +76,7 @@ export function keyHistoryOf(
     stragglers: all.filter(isStraggler),
     lookalikes: [
       ...recorder
-        .exchanges()
+        .exchangesSinceOutage()
         .filter((exchange) => exchange.key === null && isLater(exchange) && hasSimilarKey(exchange, key.key))
         .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
       ...all.filter((each) => isLater(each) && isOfLaterSet(each)),
@@ -193,7 +193,7 @@ export function burstReadOf({
     [listing, usage].every((each) => statusOf(each) === 200) &&
     fallBetween(sampleOf(listing), sampleOf(usage)) !== null;
   if (counted !== null || isShown) return counted;
-  return addsToUsage(recorder.exchanges().filter(({ key }) => key === client.key.name)) ? "usage" : null;
+  return addsToUsage(recorder.exchangesSinceOutage().filter(({ key }) => key === client.key.name)) ? "usage" : null;
 }
 
 const requestsUsedIn = (exchange: Exchange): number | null =>

@@ -32,14 +32,14 @@ const passivelyCounted = probe(
     if (!hasFewRequests(target)) return { neighbours: null };
     const eventsOf = new Map(
       recorder
-        .allExchanges()
+        .exchangesOutsideOutages()
         .flatMap(({ id, answer }) =>
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isAddedAfter(firstRequirements, since);
     const keylessMs = recorder
-      .allExchanges()
+      .exchangesOutsideOutages()
       .flatMap((each) => (each.key === null || isUnjudged(each) ? [each.sentMs] : []));
     const series = recorder
       .sampleSeriesOf(client.key.name)

@@ -147,7 +147,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
 function wasBriefStreamSlow(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
-    .exchanges()
+    .exchangesSinceOutage()
     .some(
       ({ request: { url, body }, sentMs, answer }) =>
         url.endsWith(agentPath(agent, "stream")) &&

@@ -42,7 +42,7 @@ export function requireEndpoint(
   { client, recorder }: Pick<ProbeContext, "client" | "recorder">,
 ): void {
   const own = recorder
-    .exchanges()
+    .exchangesSinceOutage()
     .filter(({ key, request }) => key === client.key.name && request.url.endsWith(`/${endpoint}`));
   const isMissing = own.some(isUnknown) && own.every((each) => missingStatuses.includes(statusOf(each) ?? 404));
   const clause = endpoint === "invoke" ? "INV-1" : "SSE-1";

@@ -52,7 +52,7 @@ export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review", narrow: exchangesOfSet },
   async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
-    exchanges: withoutNetworkLosses(recorder.allExchanges()).filter(
+    exchanges: withoutNetworkLosses(recorder.exchangesOutsideOutages()).filter(
       ({ request: { method, url } }) => method !== "GET" || url.startsWith(target.baseUrl),
     ),
     validKeys: usableKeys(target).map(({ name }) => name),

@@ -48,7 +48,7 @@ export const coverageProbe = probe(
     let sent = 0;
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
-      if (isNeedless(request, recorder.allExchanges(), target)) continue;
+      if (isNeedless(request, recorder.exchangesOutsideOutages(), target)) continue;
       // Health requests do not count toward `maxOnRealClock`, because no rate limit counts them.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
@@ -93,7 +93,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
   const pathOf = (endpoint: "invoke" | "stream" | "health"): string | null =>
     agent === undefined ? null : agentPath(agent, endpoint);
   const unknownId = (parameter: string): string =>
-    encodedSegment(unknownIdLike(idsInPaths(recorder.exchanges(), parameter)));
+    encodedSegment(unknownIdLike(idsInPaths(recorder.exchangesSinceOutage(), parameter)));
   const unknownWebhook = `/webhooks/${unknownId("webhook_id")}/deliveries`;
   const request = (
     [of, kind]: readonly [string, string],
@@ -105,7 +105,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     request([of, "400"], "POST", path, { text: malformedBody, ...(!time.canAdvance && { unless: "covered" }) });
   const ifClock = (path: string | null): string | null => (time.canAdvance ? path : null);
   return [
-    ...otherAgents([discovery.listing, ...recorder.exchanges()], target).flatMap((id) =>
+    ...otherAgents([discovery.listing, ...recorder.exchangesSinceOutage()], target).flatMap((id) =>
       request(["health", "200"], "GET", agentPath(id, "health")),
     ),
     ...request(["invoke", "200"], "POST", pathOf("invoke"), { text: midTemperature }),

@@ -202,7 +202,7 @@ export const everyStream = probe(
   "all streams of the run are looked at",
   { requests: 0, stage: "review", narrow: streamsOfSet },
   async ({ recorder, target }): Promise<AllStreams> => {
-    const streams = withoutNetworkLosses(recorder.allExchanges()).filter(isEventStream);
+    const streams = withoutNetworkLosses(recorder.exchangesOutsideOutages()).filter(isEventStream);
     const idsOf = (role: "failing" | StreamFailureRole): string[] => {
       const assignment = roleAssignmentOf(target, role);
       return streams.flatMap((stream) => (assignment !== null && matchesRole(assignment, stream) ? stream.id : []));

@@ -91,7 +91,9 @@ export const everyUsageRead = probe(
   async ({ client, target, discovery, recorder, time }) => {
     const known = keysOfKnownQuota(target);
     const isRead = ({ name }: TargetKey): boolean =>
-      recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
+      recorder
+        .exchangesSinceOutage()
+        .some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
@@ -187,7 +189,7 @@ async function accountStream({
 }
 
 const agentCallsBetween = (recorder: Recorder, key: TargetKey, from: Exchange, to: Exchange): Exchange[] =>
-  recorder.exchanges().filter((each) => each.key === key.name && isBetween(each, from, to) && isTurn(each));
+  recorder.exchangesSinceOutage().filter((each) => each.key === key.name && isBetween(each, from, to) && isTurn(each));
 
 const isTurn = ({ request }: Exchange): boolean => /\/agents\/[^/]+\/(invoke|stream)$/.test(request.url);
 const isBetween = ({ sentMs, answer }: Exchange, before: Exchange, after: Exchange): boolean =>

@@ -126,7 +126,7 @@ export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encod
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
-  return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
+  return listedAgents([discovery.listing, ...recorder.exchangesSinceOutage()]).filter((each) => !assigned.has(each));
 }
 
 /**
@@ -140,7 +140,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   const [named] = namedIdleAgents(context.target);
   // Skips agents that the run has already invoked, because an earlier search rejected them.
   const isUntried = (agent: string): boolean =>
-    !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
+    !context.recorder.exchangesSinceOutage().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
   const found = await findAnsweringAgent(context.client, candidates, is2xx);
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;

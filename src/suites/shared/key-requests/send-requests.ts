@@ -64,7 +64,7 @@ function startedOperation({
   if (operation === null || agents.answering === undefined) return undefined;
   const url = baseUrl + fillAgentId(operation, agents.answering);
   return recorder
-    .exchanges()
+    .exchangesSinceOutage()
     .find((each) => each.key === client.key.name && each.request.url === url && isSuccess(each));
 }
 
@@ -81,7 +81,7 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
 /** Returns the requests with the client's key that an endpoint has accepted. */
 export const successesOn = ({ client, recorder, target }: ProbeContext, endpoint: EndpointName): Exchange[] =>
   recorder
-    .exchanges()
+    .exchangesSinceOutage()
     .filter(
       (each) =>
         each.key === client.key.name &&

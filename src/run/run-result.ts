@@ -120,7 +120,7 @@ export function withoutBreaches(judgements: readonly Judgement[], limit: Harness
   const failed = (judgement: Judgement): Judgement => ({
     ...judgement,
     finding: { kind: "error", reason: limit.message },
-    exchanges: [],
+    evidenceIds: [],
   });
   const harmless = judgements.map((each) => (each.finding.kind === "breach" ? failed(each) : each));
   const [first, ...others] = harmless;

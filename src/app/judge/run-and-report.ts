@@ -69,7 +69,7 @@ function failedResultOf(result: RunResult, error: unknown): RunResult {
     ...result,
     kind: "judged",
     stopped: `the harness itself failed: ${messageOf(error)}`,
-    judgements: result.judgements.map((each) => ({ ...each, finding: { kind: "error", reason }, exchanges: [] })),
+    judgements: result.judgements.map((each) => ({ ...each, finding: { kind: "error", reason }, evidenceIds: [] })),
     runs: [],
     exchanges: [],
     deliveries: [],

@@ -152,7 +152,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     for (const each of [...judgements, ...judgeClientRequests(current)]) {
       const { check, finding } = each;
       if (finding.kind !== "breach" && finding.kind !== "noted") continue;
-      const proofs = each.exchanges.length > 0 ? each.exchanges : finding.at.map(({ id }) => id);
+      const proofs = each.evidenceIds.length > 0 ? each.evidenceIds : finding.at.map(({ id }) => id);
       kept.keepProof(
         check.id,
         proofs.flatMap((id) => byId.get(id) ?? []),

@@ -30,7 +30,7 @@ export function reportedFindings(
 }
 
 export function findingRowOf(
-  { check, suite, instance, finding, exchanges }: Judgement,
+  { check, suite, instance, finding, evidenceIds }: Judgement,
   messages: Messages,
 ): ReportFinding {
   const { level } = clauseOf(check.clause);
@@ -43,7 +43,7 @@ export function findingRowOf(
     ...(instance === null ? {} : { instance }),
     ...findingDetails(wordedFinding(finding, messages), level),
     ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),
-    ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
+    ...(evidenceIds.length === 0 ? {} : { evidence: evidenceIds }),
   };
 }
 

@@ -72,7 +72,7 @@ describe("a check of many cases", () => {
     ];
     expect(judge(all)).toMatchObject({
       finding: { kind: "breach", expected: "0", actual: "on 3 of 4 responses: 5" },
-      exchanges: ["b", "c"],
+      evidenceIds: ["b", "c"],
     });
   });
 

@@ -24,7 +24,7 @@ export interface Judgement {
   readonly instance: string | null;
   readonly finding: Finding | Observation | { readonly kind: "error"; readonly reason: string };
   /** Ids of the exchanges and deliveries that show the finding. */
-  readonly exchanges: readonly string[];
+  readonly evidenceIds: readonly string[];
 }
 
 /** Maps a probe's name to its results. A tier probe has one result for each tier. */
@@ -79,7 +79,7 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   return tiers.size === 0 ? [null] : [...tiers];
 }
 
-type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
+type JudgedCheck = Pick<Judgement, "finding" | "evidenceIds">;
 
 /**
  * Judges a copy of a check that `withWidened` added. Returns `inapplicable` if the copy shows nothing new: an `earlier`
@@ -90,7 +90,7 @@ function reportIfWider(
   earlier: readonly JudgedCheck[],
   judgeWider: () => JudgedCheck,
 ): JudgedCheck {
-  const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });
+  const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), evidenceIds: [] });
   if (earlier.some(({ finding }) => isBroken(finding))) return nothing(`${clause} is broken already`);
   const wider = judgeWider();
   if (isBroken(wider.finding)) return wider;
@@ -107,13 +107,13 @@ const caseCount = (finding: Judgement["finding"]): number => ("seen" in finding 
 
 function judgeOne(check: Check, instance: string | null, results: ProbeResults): JudgedCheck {
   const gathered = gatherEvidence(check, instance, results);
-  if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
+  if (gathered.kind !== "evidence") return { finding: gathered, evidenceIds: [] };
   try {
     const finding = requireCoverage(check, check.judge(gathered.evidence as never), results);
-    return { finding, exchanges: evidenceIdsOf(finding, gathered.evidence) };
+    return { finding, evidenceIds: evidenceIdsOf(finding, gathered.evidence) };
   } catch (error) {
     const reason = `the check ${check.id} failed: ${traceOf(error)}`;
-    return { finding: { kind: "error", reason }, exchanges: [] };
+    return { finding: { kind: "error", reason }, evidenceIds: [] };
   }
 }
 

@@ -20,10 +20,10 @@ const results = (entries: Readonly<Record<string, readonly (readonly [string | n
   );
 
 const judge = (each: Check, given: ProbeResults) =>
-  judgeEvidence([suite("S", [each])], given).map(({ instance, finding, exchanges }) => ({
+  judgeEvidence([suite("S", [each])], given).map(({ instance, finding, evidenceIds }) => ({
     instance,
     finding,
-    exchanges,
+    evidenceIds,
   }));
 
 describe("judging", () => {
@@ -42,7 +42,7 @@ describe("judging", () => {
     ["a pass lists no exchanges", check("INV-1", one, holds), []],
     ["an unproven finding lists no exchanges", check("INV-1", one, () => unproven("no case")), []],
   ])("%s", (_, each, exchanges) => {
-    expect(judge(each, evidence).map((row) => row.exchanges)).toEqual([exchanges]);
+    expect(judge(each, evidence).map((row) => row.evidenceIds)).toEqual([exchanges]);
   });
 
   it("omits inapplicable rows, but keeps one row for each clause", () => {

@@ -285,8 +285,8 @@ describe("a recorded run of which one thing is spoilt", () => {
   it("reports a defect of every response once, with at most two examples", () => {
     const broken = judge({ exchange: removeRateHeaders }).filter(({ check }) => check.id === "HDR-1");
     expect(broken).toHaveLength(1);
-    const [{ finding, exchanges } = { finding: null, exchanges: [] }] = broken;
+    const [{ finding, evidenceIds } = { finding: null, evidenceIds: [] }] = broken;
     expect(finding).toMatchObject({ kind: "breach", seen: { unseen: expect.any(Array) } });
-    expect(exchanges.length).toBeLessThanOrEqual(2);
+    expect(evidenceIds.length).toBeLessThanOrEqual(2);
   });
 });

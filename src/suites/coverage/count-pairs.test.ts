@@ -7,7 +7,7 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { aKey, aTarget } from "../../run/testing/values.ts";
 import type { Target } from "../../target/target.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { countPairs, neededForLimit, noResponseNeed } from "./count-pairs.ts";
+import { countPairs, neededForLimit, needForUnanswered } from "./count-pairs.ts";
 import { clausesOfPair } from "./clauses-of-pairs.ts";
 import { allPairs, type CutPairs, reachOf } from "./plan.ts";
 
@@ -86,7 +86,7 @@ describe("what would bring requests with a key that is used up", () => {
       target,
     ],
     ["a test clock, if a real clock left no time", need("clock"), [test({ kind: "ran" })], target],
-    ["a response, if the limit was tested", noResponseNeed, [test({ kind: "ran" })], withClock],
+    ["a response, if the limit was tested", needForUnanswered, [test({ kind: "ran" })], withClock],
     ["nothing, if the harness failed", null, [test({ kind: "broken" })], withClock],
   ])("is %s", (_, needs, tested, given) => {
     expect(neededForLimit({ key: "free", state }, given, tested)).toEqual(needs);

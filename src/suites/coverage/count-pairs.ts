@@ -50,7 +50,7 @@ interface SentRows {
   readonly tested: readonly LimitTest[];
 }
 
-export const noResponseNeed = "a response to each request";
+export const needForUnanswered = "a response to each request";
 
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
@@ -74,7 +74,7 @@ export function countPairs(sent: SentRows): PairCounts {
 
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
-  if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
+  if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : needForUnanswered;
   if (own.some(({ result }) => result.kind === "broken")) return null;
   const needs = own.flatMap(({ result }) => (result.kind === "skipped" ? (result.needs ?? []) : []));
   const isTested = state === "tokens spent" || tiersUnderTest(target).some(({ tier }) => tier === key);
@@ -94,7 +94,7 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
     if (missing !== undefined) return missing;
     if (readOnly && publishedEndpoints[endpoint].method === "POST") return need("readOnly");
     if (state !== "fresh") return neededForLimit(triple, target, tested);
-    return leftOut.get(nameOfTriple(triple)) ?? (target.clock === null ? need("clock") : noResponseNeed);
+    return leftOut.get(nameOfTriple(triple)) ?? (target.clock === null ? need("clock") : needForUnanswered);
   };
   const missing = allTriples().filter((each) => !answeredTriples.has(nameOfTriple(each)));
   const cut = missing.flatMap((each) => causeOf(each) ?? []).map((needs) => ({ needs, pairs: 1 }));
@@ -153,14 +153,14 @@ export function expectedPairCounts({ target, readOnly, seed, tested, left }: Pla
   const { sent } = chosen;
   const dropped = rowsOverBounds(sent, left);
   const answered = [...inStates, ...sent.filter((row) => !dropped.has(row))];
-  const [bound = noResponseNeed] = dropped.values();
+  const [bound = needForUnanswered] = dropped.values();
   const leftOut = needsOfLeftOut(chosen, target, tested).map(
-    ([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const,
+    ([row, needs]) => [row, needs === needForUnanswered ? bound : needs] as const,
   );
-  // For each missing pair, `countPairs` reports the last reason in the map. `noResponseNeed`, the least useful reason,
+  // For each missing pair, `countPairs` reports the last reason in the map. `needForUnanswered`, the least useful reason,
   // comes first, so that other reasons replace it.
   const noResponseFirst = leftOut.toSorted(
-    ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
+    ([, one], [, other]) => Number(one !== needForUnanswered) - Number(other !== needForUnanswered),
   );
   const unanswered = new Map<Row, Enabler | null>([...noResponseFirst, ...dropped]);
   for (const row of answered) for (const name of reach.covering.pairsIn(row)) covered.add(name);

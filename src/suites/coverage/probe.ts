@@ -17,7 +17,7 @@ import { type Fixtures, prepareFixtures, knownFixtures } from "../shared/key-req
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween, chooseRows, inSendingOrder, maxExecutions, maxValid, runsAgent } from "./choose.ts";
-import { countPairs, needsOfLeftOut, noResponseNeed, type PairCounts } from "./count-pairs.ts";
+import { countPairs, needsOfLeftOut, needForUnanswered, type PairCounts } from "./count-pairs.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKeyKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./missing-settings.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -167,7 +167,7 @@ async function sendRows(
       leaveOut(row, need("receiver"));
       return;
     }
-    if (!isAnswered(exchange)) leaveOut(row, noResponseNeed);
+    if (!isAnswered(exchange)) leaveOut(row, needForUnanswered);
     if (isRejectedKeyKind(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
     if (isSuccess(exchange))
       for (const name of forbiddenValuesOf(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
@@ -195,7 +195,7 @@ async function sendRows(
       await send(row);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
-      const needs = error.skipReason.needs ?? noResponseNeed;
+      const needs = error.skipReason.needs ?? needForUnanswered;
       if (error instanceof RequestBudgetExhausted) spent = needs;
       leaveOut(row, needs);
     }

@@ -62,7 +62,7 @@ const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions
     onResult: () => {},
     maxConnections: 0,
     onDeath: () => {},
-    connectTo: () => async () => true,
+    acceptsConnectionTo: () => async () => true,
     ...options,
   });
 
@@ -191,7 +191,7 @@ describe("a target that dies", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const running = conduct([trial("burst"), trial("minute-limit")], {
       engines: { autocannon: untilStopped, k6: untilStopped },
-      connectTo: refuses,
+      acceptsConnectionTo: refuses,
       onDeath: (reason) => deaths.push(reason),
     });
     await vi.advanceTimersByTimeAsync(15_000);
@@ -219,7 +219,7 @@ describe("a target that dies", () => {
   it("ends a pause between two trials", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const pausing: LoadEnvironment = { ...ground, target: stage.target, cooldownMs: () => 0.5 };
-    const running = conduct([trial("burst")], { environment: pausing, connectTo: refuses });
+    const running = conduct([trial("burst")], { environment: pausing, acceptsConnectionTo: refuses });
     await vi.advanceTimersByTimeAsync(15_000);
     const outcomes = await running;
     vi.useRealTimers();

@@ -13,7 +13,13 @@ import { type Validity, validityOf } from "./judge/validity.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, KeyRole } from "./scenarios.ts";
 import type { LoadOutage } from "./judge/target-loss.ts";
-import { connectTo, startStallTimeout, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
+import {
+  acceptsConnectionTo,
+  startStallTimeout,
+  startTargetWatch,
+  TargetDied,
+  type TargetWatch,
+} from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
 type EngineTarget = Pick<
@@ -80,7 +86,7 @@ export interface RunTrialsOptions {
   readonly onResult: (result: TrialResult) => void;
   /** Called at the end, with the reason, if the target died. The remaining trials have then been skipped. */
   readonly onDeath: (reason: string) => void;
-  readonly connectTo?: typeof connectTo;
+  readonly acceptsConnectionTo?: typeof acceptsConnectionTo;
 }
 
 /** Sends and judges the trials one by one. Skips the rest if `signal` aborts, the target dies or resources run out. */
@@ -219,7 +225,7 @@ async function runWatched<T>(
   options: StoppableOptions,
   act: (watch: TargetWatch) => Promise<T>,
 ): Promise<{ readonly result: T; readonly outage: LoadOutage | null }> {
-  const connect = (options.connectTo ?? connectTo)(target);
+  const connect = (options.acceptsConnectionTo ?? acceptsConnectionTo)(target);
   const watch = startTargetWatch({ signal: options.signal, connect });
   const [acted] = await Promise.allSettled([act(watch)]);
   const outage = await watch.end();

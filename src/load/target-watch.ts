@@ -37,7 +37,7 @@ export class TargetDied extends Error {
   override name = "TargetDied";
 }
 
-export const connectTo =
+export const acceptsConnectionTo =
   ({ baseUrl, network }: { readonly baseUrl: string; readonly network: Network }): WatchOptions["connect"] =>
   () =>
     acceptsConnection(baseUrl, network);

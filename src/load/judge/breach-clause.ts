@@ -103,7 +103,7 @@ function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts):
   const refusals = use.samples.filter((each) => ids.has(each.id) && isRefused(each));
   // A 429 with `Remaining: 0` may come from a rate limit instead of the concurrency limit.
   if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
-  const ending = leakingEnding(use, facts);
+  const ending = endingThatKeepsSlots(use, facts);
   if (ending === "left stream") return "SSE-27";
   return ending === null ? "LIM-6" : "LIM-17";
 }
@@ -112,7 +112,7 @@ function slotBreachClause(judged: LimitBreach, use: KeyFacts, facts: LoadFacts):
  * Finds an ending, e.g. `failed`, after which requests seem to keep their concurrency slots: this would explain all
  * refusals. `null` if no ending explains them.
  */
-export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
+export function endingThatKeepsSlots(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;
   const explains = (kind: RequestEnding): boolean => {

@@ -8,7 +8,7 @@ import {
   toBreachResult,
   type RequestEnding,
   endingOf,
-  leakingEnding,
+  endingThatKeepsSlots,
 } from "./breach-clause.ts";
 import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
@@ -87,7 +87,7 @@ const judgeRelease =
   (facts: LoadFacts): JudgeResult =>
     judgeEachKey(facts, (use) => {
       const broken = breachedClause(use, facts);
-      if (broken?.clause === clause && (leakingEnding(use, facts) ?? "completed") === ending)
+      if (broken?.clause === clause && (endingThatKeepsSlots(use, facts) ?? "completed") === ending)
         return toBreachResult(broken.judged, use, facts);
       if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
       const ended = use.samples.filter((sample) => endingOf(sample) === ending);

@@ -8,7 +8,7 @@ import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
 import type { Enabler } from "./skip-reason.ts";
 import type { RunClock } from "./time/run-clock.ts";
 import type { KeyState } from "../spec/dimensions.ts";
-import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
+import { firstRequirementSet, type RequirementSet } from "../spec/clause.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
@@ -203,7 +203,7 @@ export const probe = <E, const N extends Need = never>(
   {
     needs = [],
     stage = "shared",
-    since = firstRequirements,
+    since = firstRequirementSet,
     reads,
     creates = {},
     createsFew = creates,
@@ -226,7 +226,7 @@ export const probe = <E, const N extends Need = never>(
 /** Creates a probe that runs once for each tier that the target has a key for. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], stage = "limits", since = firstRequirements, ...traits }: TierProbeOptions<E, N>,
+  { needs = [], stage = "limits", since = firstRequirementSet, ...traits }: TierProbeOptions<E, N>,
   run: (context: TierProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,

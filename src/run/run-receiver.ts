@@ -1,6 +1,6 @@
 import { type Hook, type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import type { ReceiverClock } from "../receiver/request-handler.ts";
-import { firstRequirements, type RequirementSet } from "../spec/clause.ts";
+import { firstRequirementSet, type RequirementSet } from "../spec/clause.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Target } from "../target/target.ts";
 
@@ -33,7 +33,7 @@ export function receiverByAttempt<P>(
         ...receiver,
         open: (name, plan) => {
           const since = sinceOf(each);
-          const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
+          const hook = receiver.open(name, since === firstRequirementSet ? plan : { ...plan, since });
           current.hooks.push(hook);
           if (current.isOver) hook.setAside();
           return hook;

@@ -13,7 +13,7 @@ export const newestRequirements: RequirementSet = "1.2";
 export const newestRequirementsOfAnyParty: RequirementSet = "1.2";
 
 /** The oldest requirement set. A saved file that names no set was written when this was the only set. */
-export const firstRequirements: RequirementSet = "1.0";
+export const firstRequirementSet: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
@@ -28,7 +28,7 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-export const isAddedAfter = (requirements: string, since: string = firstRequirements): boolean =>
+export const isAddedAfter = (requirements: string, since: string = firstRequirementSet): boolean =>
   !countsIn(since, requirements);
 
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
@@ -87,7 +87,7 @@ const ofLevel =
     section,
     level,
     party: "server" as Party,
-    since: firstRequirements as RequirementSet,
+    since: firstRequirementSet as RequirementSet,
     says,
     ...(extras as E),
   });

@@ -5,7 +5,7 @@ import type { Policy } from "../../report/statement/policy-schema.ts";
 import { compareWithReport, type ReportComparison, type PossibleMessages } from "./compare-with-report.ts";
 import { readKeys, type PublishedStatement, readStatement } from "./read-inputs.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { countsIn, firstRequirements } from "../../spec/clause.ts";
+import { countsIn, firstRequirementSet } from "../../spec/clause.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
 import { dayOf } from "../../base/duration.ts";
 
@@ -147,7 +147,7 @@ export function supersessionProblems(statement: Statement, known: readonly Known
   });
 }
 
-const requirementSetOf = ({ suite }: Statement): string => suite.requirements ?? firstRequirements;
+const requirementSetOf = ({ suite }: Statement): string => suite.requirements ?? firstRequirementSet;
 
 export const isSameDeployment = (one: Statement, other: Statement): boolean =>
   one.target.baseUrl === other.target.baseUrl && (one.party ?? "server") === (other.party ?? "server");

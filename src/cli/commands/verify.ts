@@ -1,4 +1,4 @@
-import { firstRequirements } from "../../spec/clause.ts";
+import { firstRequirementSet } from "../../spec/clause.ts";
 import { readPolicy } from "../../app/verify/read-inputs.ts";
 import {
   isVerified,
@@ -132,7 +132,7 @@ function print(verification: Verification): void {
     `${sanitizeLine(target.name, 80)} is ${verdict}`,
     ...(exceptions.length === 0 ? [] : [`with ${formatCount(exceptions.length, "exception")}`]),
     ...(notJudged === 0 ? [] : [`${formatCount(notJudged, "clause")} not exercised`]),
-    `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirements, 40)}`,
+    `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirementSet, 40)}`,
     `on ${dayOf(statement.started)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
     signatureText(signature, seal?.envelope.signatures.map(({ keyid }) => keyid) ?? []),

@@ -1,6 +1,6 @@
 import { type Scenario, scenarios } from "../scenarios.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
-import { firstRequirements, laterSet, type RequirementSet } from "../../spec/clause.ts";
+import { firstRequirementSet, laterSet, type RequirementSet } from "../../spec/clause.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
 import {
@@ -89,11 +89,11 @@ const toFinding = (
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
-  own: RequirementSet = firstRequirements,
+  own: RequirementSet = firstRequirementSet,
 ): RequirementSet =>
   [
-    scenario.since ?? firstRequirements,
-    clause !== null && isClauseId(clause) ? clauseOf(clause).since : firstRequirements,
+    scenario.since ?? firstRequirementSet,
+    clause !== null && isClauseId(clause) ? clauseOf(clause).since : firstRequirementSet,
   ].reduce(laterSet, own);
 
 function judgesOf(clause: string): readonly ClaimJudge[] {

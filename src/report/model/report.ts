@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/json.ts";
-import { firstRequirements, parties, type Party } from "../../spec/clause.ts";
+import { firstRequirementSet, parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
 import { profileNames } from "../../spec/profiles.ts";
 import { streamingSchema } from "./streaming.ts";
@@ -147,7 +147,7 @@ export const reportSchema = z
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
       // Reports of older harness versions lack `requirements`. They count as judged by the first requirement set.
-      requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
+      requirements: z.string().default(firstRequirementSet).describe("The requirement set that was judged by."),
     }),
     party: z
       .enum(parties)

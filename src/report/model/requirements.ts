@@ -2,7 +2,7 @@ import { line, UsageError } from "../../base/line.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import {
   countsIn,
-  firstRequirements,
+  firstRequirementSet,
   isRequirementSet,
   newestRequirementsOfAnyParty,
   newestRequirements,
@@ -15,10 +15,10 @@ import { partyOf, type Report } from "./report.ts";
 import { fact, type LabelledValue, type Section, outside, outsideProse, own, text } from "./section.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
-export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
+export const sinceOf = ({ since = firstRequirementSet }: Pick<ReportFinding, "since">): string => since;
 
 export const sinceAfterFirstSet = (since: RequirementSet): Pick<ReportFinding, "since"> =>
-  since === firstRequirements ? {} : { since };
+  since === firstRequirementSet ? {} : { since };
 
 /**
  * Returns `INV-3` for the check `INV-3/in requests of 1.1`, which judges only requests that set 1.1 added. Returns

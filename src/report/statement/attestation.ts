@@ -1,7 +1,7 @@
 import { sealEnvelope, type SigningKey } from "./signatures.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
 import { dayMs } from "../../base/duration.ts";
-import { firstRequirements } from "../../spec/clause.ts";
+import { firstRequirementSet } from "../../spec/clause.ts";
 import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { z } from "zod";
@@ -74,7 +74,7 @@ export function attestationOf(statement: Statement, { subjects, expires }: Attes
         { name: "harness", uri: `pkg:npm/agent-hosting-conformance@${suite.version}` },
         {
           name: "requirements",
-          uri: `urn:agent-hosting-conformance:requirements:${suite.requirements ?? firstRequirements}`,
+          uri: `urn:agent-hosting-conformance:requirements:${suite.requirements ?? firstRequirementSet}`,
         },
       ],
       warnedTests: checks("warning"),

@@ -1,5 +1,5 @@
 import { findingKey, findingName } from "../model/finding-text.ts";
-import { firstRequirements } from "../../spec/clause.ts";
+import { firstRequirementSet } from "../../spec/clause.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome, ReportFinding } from "../model/finding.ts";
 import type { Report } from "../model/report.ts";
@@ -22,7 +22,7 @@ const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExer
 
 const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
-    Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
+    Object.entries({ ...others, suite: { requirements: firstRequirementSet, ...suite } }).filter(
       ([name]) => !fieldsComparedByRow.has(name),
     ),
   );

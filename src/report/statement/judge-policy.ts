@@ -1,6 +1,6 @@
 import { dayMs, dayOf } from "../../base/duration.ts";
 import { joinFirst } from "../../base/text.ts";
-import { countsIn, firstRequirements } from "../../spec/clause.ts";
+import { countsIn, firstRequirementSet } from "../../spec/clause.ts";
 import { formatLimitVerdict, type LimitVerdict } from "../model/profiles.ts";
 import type { Subject } from "./attestation.ts";
 import type { VendorKey } from "./signatures.ts";
@@ -76,7 +76,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
     metUnlessProblems(disallowedFailures(exceptions, facts), "nothing fails that may not"),
   requirements: ({ requirements }, { statement: { suite } }) => {
     if (requirements === undefined) return null;
-    const set = suite.requirements ?? firstRequirements;
+    const set = suite.requirements ?? firstRequirementSet;
     return countsIn(requirements, set)
       ? ruleMet(set)
       : ruleBroken(`it is by set ${set}, and must be by ${requirements} or later`);

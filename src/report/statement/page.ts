@@ -1,6 +1,6 @@
 import { formatLimitVerdict } from "../model/profiles.ts";
 import { formatCount } from "../../base/text.ts";
-import { firstRequirements } from "../../spec/clause.ts";
+import { firstRequirementSet } from "../../spec/clause.ts";
 import { outcomeBadge, numberTiles, prose, renderTable, numberColumn, pageSection } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
@@ -70,7 +70,7 @@ function factsSection(
       "About",
       `${name}: ${formatDigest(digest)}`,
     ]),
-    ["Requirement set", suite.requirements ?? firstRequirements],
+    ["Requirement set", suite.requirements ?? firstRequirementSet],
     ["Version of the suites", suite.version],
     ["Tiers of the keys in use", target.tiers.join(", ") || "unknown"],
     ...(pairs === undefined

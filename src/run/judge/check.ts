@@ -1,6 +1,6 @@
 import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
 import {
-  firstRequirements,
+  firstRequirementSet,
   isAddedAfter,
   laterSet,
   newestRequirements,
@@ -57,7 +57,7 @@ export interface CheckOptions {
 
 const checkIdentity = (
   clause: ClauseId,
-  { as, since = firstRequirements }: CheckOptions,
+  { as, since = firstRequirementSet }: CheckOptions,
 ): Pick<Check, "id" | "clause" | "since"> => ({
   id: as === undefined ? clause : `${clause}/${as}`,
   clause,

@@ -1,7 +1,7 @@
 import { encodedSegment } from "../../base/http.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { firstRequirements, type RequirementSet } from "../../spec/clause.ts";
+import { firstRequirementSet, type RequirementSet } from "../../spec/clause.ts";
 import { withOwnFields } from "../../target/own-request.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
@@ -46,7 +46,7 @@ export const bodyFor = (who: string | RoleAssignment, body: object): object =>
 
 export const openClient = (context: ClientContext, key: TargetKey): Client =>
   clientWith(
-    { ...context, guard: openGuard(context), outagesBefore: context.outages.count(), since: firstRequirements },
+    { ...context, guard: openGuard(context), outagesBefore: context.outages.count(), since: firstRequirementSet },
     key,
   );
 

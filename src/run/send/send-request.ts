@@ -2,7 +2,7 @@ import { isSegment } from "../../base/http.ts";
 import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { firstRequirements, type RequirementSet } from "../../spec/clause.ts";
+import { firstRequirementSet, type RequirementSet } from "../../spec/clause.ts";
 import { type OwnRequestTarget, withOwnFields } from "../../target/own-request.ts";
 import type { TargetKey } from "../../target/target.ts";
 import type { OutgoingRequest, PendingExchange, Transport } from "../../wire/transport.ts";
@@ -177,7 +177,7 @@ async function finishAndRecord(
   const examined = await outages.examine(await finished);
   const exchange: Exchange = {
     ...examined,
-    ...(since === firstRequirements ? {} : { since }),
+    ...(since === firstRequirementSet ? {} : { since }),
     ...(call.options.keyState === undefined ? {} : { keyState: call.options.keyState }),
   };
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());

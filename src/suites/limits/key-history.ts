@@ -31,7 +31,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Discovery, ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { firstRequirements, isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
+import { firstRequirementSet, isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
@@ -59,7 +59,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
-  { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
+  { target, recorder, discovery, idleSinceMs, requirements = firstRequirementSet }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   const isStraggler = (sample: Sample): boolean =>

@@ -1,7 +1,7 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { firstRequirements, isAddedAfter } from "../../spec/clause.ts";
+import { firstRequirementSet, isAddedAfter } from "../../spec/clause.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
@@ -37,7 +37,7 @@ const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    const isUnjudged = ({ since }: { readonly since?: string }): boolean => isAddedAfter(firstRequirements, since);
+    const isUnjudged = ({ since }: { readonly since?: string }): boolean => isAddedAfter(firstRequirementSet, since);
     const keylessMs = recorder
       .exchangesOutsideOutages()
       .flatMap((each) => (each.key === null || isUnjudged(each) ? [each.sentMs] : []));

@@ -36,13 +36,13 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
       const flakyCheck = flakyCheckOf(each, flaky);
       return line("regression")(flakyCheck === null ? each.says : `${each.says} [flaky: ${formatFlips(flakyCheck)}]`);
     }),
-    ...groupByLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
-    ...groupByLoad(alsoSlower).map((each) =>
+    ...groupByTrial(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
+    ...groupByTrial(alsoSlower).map((each) =>
       line("known")(`${formatShifts(each)}: part of a slow-down that was reported before`),
     ),
-    ...groupByLoad(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
+    ...groupByTrial(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
     ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run confirmed it`)),
-    ...groupByLoad(faster).map((each) => line("faster")(formatShifts(each))),
+    ...groupByTrial(faster).map((each) => line("faster")(formatShifts(each))),
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${findingName(each)}: ${each.was.outcome} before`)),
     ...flaky.map((each) => line("flaky")(`${findingName(each)}: ${formatFlips(each)}; ${baselineProposal(each)}`)),
     ...invalidLoadLines(night).map(line("left out")),
@@ -78,7 +78,7 @@ function invalidLoadLines({ load }: Night): string[] {
 
 /** Formats the numbers of regressions and slower loads, such as `2 regressions, 1 load slower`; empty for none. */
 export function formatRegressionCounts(regressions: number, slower: readonly ReportedLatencyShift[]): string {
-  const loads = groupByLoad(slower).length;
+  const loads = groupByTrial(slower).length;
   return [
     ...(regressions === 0 ? [] : [formatCount(regressions, "regression")]),
     ...(loads === 0 ? [] : [`${formatCount(loads, "load")} slower`]),
@@ -159,7 +159,7 @@ const formatMetricShift = ({ figure, wasMs, isMs }: ReportedLatencyShift): strin
   `${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
 /** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */
-export const groupByLoad = (
+export const groupByTrial = (
   changes: readonly ReportedLatencyShift[],
 ): [ReportedLatencyShift, ...ReportedLatencyShift[]][] => groupsBy(changes, trialIdText);
 

@@ -1,6 +1,6 @@
 import { countsIn } from "../../../spec/clause.ts";
 import { findingKey, type FindingId, findingName, clauseSentence } from "../../model/finding-text.ts";
-import { groupByLoad, formatShifts } from "../summary.ts";
+import { groupByTrial, formatShifts } from "../summary.ts";
 import { type Night, trialIdText } from "../night.ts";
 import { verdictTexts } from "../../html/sections/verdict.ts";
 import { formatNumber, wholePercent } from "../../../base/numbers.ts";
@@ -97,7 +97,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
       const { started, verdict, totals, requests, load, second, reported } = night;
       const link = linkOf(night);
       const name = minuteElement(started);
-      const changes = reported.regressions.length + groupByLoad(reported.changes).length;
+      const changes = reported.regressions.length + groupByTrial(reported.changes).length;
       return [
         link === null ? name : html`<a href="${link}">${name}</a>`,
         html`<span class="badge ${verdictTexts[verdict].tone}">${verdict}</span>`,
@@ -145,7 +145,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, suite, reported }, at): TrendEvent[] => {
       const after = nights.slice(at + 1);
-      const changes = groupByLoad(reported.changes).map((group): TrendEvent => {
+      const changes = groupByTrial(reported.changes).map((group): TrendEvent => {
         const [{ direction, isKnown, ...name }] = group;
         const isOver = ({ reported: later }: Night): boolean =>
           later.changes.some((each) => each.direction === "faster" && trialIdText(each) === trialIdText(name));

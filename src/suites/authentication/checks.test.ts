@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
-import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
+import type { RejectedKeyRequest } from "../shared/key-requests/send-requests.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { requests } from "../requests/checks.ts";
@@ -33,7 +33,7 @@ const requestsGetting = (
   status: number,
   exceptions: Partial<Record<EndpointName, number>> = {},
   code?: string,
-): KeyRequest[] =>
+): RejectedKeyRequest[] =>
   triedEndpoints.map((endpoint) => ({
     kind,
     endpoint,
@@ -58,7 +58,7 @@ const kinds = [
 ] as const satisfies readonly RejectedKeyKind[];
 
 /** Requests without a valid key that all get 401, except for the given requests of some kinds. */
-const requestsWith = (...changed: readonly KeyRequest[]): UnauthenticatedRequests => ({
+const requestsWith = (...changed: readonly RejectedKeyRequest[]): UnauthenticatedRequests => ({
   requests: kinds.flatMap((kind) => {
     const own = changed.filter((request) => request.kind === kind);
     return own.length > 0 ? own : requestsGetting(kind, 401);
@@ -69,7 +69,7 @@ const requestsWith = (...changed: readonly KeyRequest[]): UnauthenticatedRequest
   keyAndBodyMissing: [response("webhooks", 401)],
 });
 
-const judge = (id: string, changed: readonly KeyRequest[] = [], record: AllExchanges = all) =>
+const judge = (id: string, changed: readonly RejectedKeyRequest[] = [], record: AllExchanges = all) =>
   judgeBy(authentication, id, { unauthenticated: requestsWith(...changed), all: record });
 
 describe("requests without a valid key", () => {
@@ -81,7 +81,7 @@ describe("requests without a valid key", () => {
     },
   );
 
-  it.each<[string, string, readonly KeyRequest[], string]>([
+  it.each<[string, string, readonly RejectedKeyRequest[], string]>([
     ["AUTH-2", "a missing key is accepted", requestsGetting("no key", 200), "breach"],
     ["AUTH-2", "a missing key gets 403", requestsGetting("no key", 403), "breach"],
     ["AUTH-2", "only usage accepts it", requestsGetting("no key", 401, { usage: 200 }), "holds"],
@@ -146,7 +146,7 @@ describe("requests without a valid key", () => {
     expect(judgeBy(authentication, "AUTH-16", { ...requestsWith(), ...changed }).kind).toBe(kind);
   });
 
-  it.each<[string, readonly KeyRequest[], string]>([
+  it.each<[string, readonly RejectedKeyRequest[], string]>([
     ["is rejected", requestsGetting("a key of one letter case in the other", 401), "follows"],
     ["is accepted", requestsGetting("a key of one letter case in the other", 200), "breach"],
     [
@@ -178,7 +178,7 @@ describe("requests without a valid key", () => {
     );
   });
 
-  it.each<[string, readonly KeyRequest[], string]>([
+  it.each<[string, readonly RejectedKeyRequest[], string]>([
     ["every endpoint requires a key", [], "holds"],
     ["one endpoint requires no key", requestsGetting("no key", 401, { health: 200 }), "breach"],
     ["webhooks require no key", requestsGetting("no key", 401, { webhooks: 201 }), "breach"],
@@ -213,7 +213,7 @@ describe("requests with a key", () => {
     endpoint: "usage",
     exchange: exchange({ status: 401, text: "<html>" }),
   };
-  it.each<[string, readonly object[], readonly KeyRequest[], string]>([
+  it.each<[string, readonly object[], readonly RejectedKeyRequest[], string]>([
     ["401 EXPIRED_API_KEY", expired(401), [], "holds"],
     ["401 INVALID_API_KEY", expired(401, {}, "INVALID_API_KEY"), [], "breach"],
     ["200", expired(200), [], "breach"],

@@ -25,7 +25,7 @@ import {
   keyKindsOf,
   type KeyVerdict,
 } from "../shared/key-requests/key-checks.ts";
-import { exchangeOn, type KeyRequest, type KeyRequests } from "../shared/key-requests/send-requests.ts";
+import { exchangeOn, type RejectedKeyRequest, type KeyRequests } from "../shared/key-requests/send-requests.ts";
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
@@ -50,15 +50,15 @@ const requiredEndpoints = [
   "keyUsage",
 ] as const satisfies readonly EndpointName[];
 
-const requestsOf = ({ requests }: KeyRequests, ...kinds: readonly RejectedKeyKind[]): KeyRequest[] =>
+const requestsOf = ({ requests }: KeyRequests, ...kinds: readonly RejectedKeyKind[]): RejectedKeyRequest[] =>
   requests.filter(({ kind }) => kinds.includes(kind));
 
-const got401 = ({ exchange }: KeyRequest): boolean => hasStatus(exchange, 401);
+const got401 = ({ exchange }: RejectedKeyRequest): boolean => hasStatus(exchange, 401);
 
 const firstConclusiveRequest = (
-  requests: readonly KeyRequest[],
+  requests: readonly RejectedKeyRequest[],
   withControl: ReadonlySet<EndpointName>,
-): KeyRequest | undefined =>
+): RejectedKeyRequest | undefined =>
   requests.find((request) => withControl.has(request.endpoint) && !isInconclusive(request.exchange));
 
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedRequest[] {
@@ -108,8 +108,8 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 function unprovenOnSomeEndpoint(
-  requests: readonly KeyRequest[],
-  correct: readonly KeyRequest[],
+  requests: readonly RejectedKeyRequest[],
+  correct: readonly RejectedKeyRequest[],
   notOffered: readonly EndpointName[] = [],
 ): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
@@ -127,7 +127,7 @@ type InvalidKey = "a wrong key" | "no key";
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
-  afterRejection: (request: KeyRequest) => KeyVerdict,
+  afterRejection: (request: RejectedKeyRequest) => KeyVerdict,
 ): JudgedRequest[] {
   const requests = requestsOf(unauthenticated, kind);
   const withControl = endpointsWithControl(all);

@@ -14,7 +14,7 @@ import {
   type EndpointRequest,
   firstSuccessOn,
   type Fixtures,
-  type KeyRequest,
+  type RejectedKeyRequest,
   type KeyRequests,
   prepareFixtures,
   requestFor,
@@ -113,7 +113,7 @@ export const unauthenticatedSent = probe(
     }
     const health = requestFor.health(fixtures);
     const lowerCase = health === null ? null : await sender.send(health, `bearer ${key}`);
-    const altered: KeyRequest[] = [];
+    const altered: RejectedKeyRequest[] = [];
     for (const kind of alteredKeyKinds) {
       const authorization = alteredAuthorizations[kind](key);
       const endpoints = isAffordable ? keyExpectations[kind].on : (endpointsIfFewRequests[kind] ?? ["health"]);
@@ -149,7 +149,7 @@ async function sendHealthFirst(
   sender: RequestSender,
   { kind, endpoints, authorization }: AlteredRequests,
   acceptingAny: ReadonlySet<EndpointName>,
-): Promise<KeyRequest[]> {
+): Promise<RejectedKeyRequest[]> {
   const first = await sendToEndpoints(sender, kind, ["health"], authorization);
   if ([...acceptingEndpoints(first)].some((endpoint) => !acceptingAny.has(endpoint))) return first;
   const rest = endpoints.filter((endpoint) => endpoint !== "health");

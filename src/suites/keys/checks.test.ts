@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
-import type { KeyRequest } from "../shared/key-requests/send-requests.ts";
+import type { RejectedKeyRequest } from "../shared/key-requests/send-requests.ts";
 import type { RejectedKeyKind } from "../../spec/dimensions.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
@@ -19,7 +19,7 @@ const expired = refusal(401, "EXPIRED_API_KEY");
 
 type Responses = Partial<Readonly<Record<EndpointName, Exchange>>>;
 
-const requestsOf = (kind: RejectedKeyKind, asked: Responses): KeyRequest[] =>
+const requestsOf = (kind: RejectedKeyKind, asked: Responses): RejectedKeyRequest[] =>
   Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;

@@ -9,7 +9,7 @@ import type { TargetKey } from "../../target/target.ts";
 import {
   createRequestSender,
   exchangeOn,
-  type KeyRequest,
+  type RejectedKeyRequest,
   type KeyRequests,
   prepareFixtures,
   sendToEndpoints,
@@ -21,7 +21,7 @@ import { oneAgentKeyTried, readOnlyKeyTried } from "./probes.ts";
 
 const since = "1.2";
 
-function judgeRefused(requests: readonly KeyRequest[], expected: string, whenNone: string): Finding<never> {
+function judgeRefused(requests: readonly RejectedKeyRequest[], expected: string, whenNone: string): Finding<never> {
   const accepted = requests.find(({ exchange }) => isSuccess(exchange));
   if (accepted !== undefined)
     return breach(expected, `${outcomeOf(accepted.exchange)} on ${accepted.endpoint}`, accepted.exchange);
@@ -40,7 +40,7 @@ const readOnlyKeyAfterHealth = probe(
     if (answering === undefined) return { requests: [] };
     const fixtures = await prepareFixtures(context, "of-read-only-key-after-health");
     const sender = createRequestSender(reader, fixtures, context);
-    const requests: KeyRequest[] = [];
+    const requests: RejectedKeyRequest[] = [];
     for (const endpoint of ["webhooks", "invoke"] as const) {
       const health = await reader.health(answering);
       if (isSuccess(health)) requests.push(...(await sendToEndpoints(sender, "a read-only key", [endpoint])));
@@ -99,7 +99,7 @@ const everyOtherAddressKeyTried = probe(
   async (context): Promise<KeyRequests> => {
     const { client, given, target } = context;
     const fixtures = { ...noFixtures, agent: target.agents.answering ?? null };
-    const requests: KeyRequest[] = [];
+    const requests: RejectedKeyRequest[] = [];
     for (const key of Object.values(target.keys).filter(isOfOtherAddress)) {
       if (key.name === given["keys.elsewhere"].name || requests.length >= 2 * maxKeys) continue;
       const sender = createRequestSender(client.as(key), fixtures, context);

@@ -9,7 +9,7 @@ import { acceptingEndpoints } from "../shared/key-requests/key-checks.ts";
 import {
   createRequestSender,
   exchangeOn,
-  type KeyRequest,
+  type RejectedKeyRequest,
   type KeyRequests,
   prepareFixtures,
   requestFor,
@@ -69,7 +69,7 @@ const shapes = {
 
 type Kind = keyof typeof shapes;
 
-interface ShapeRequest extends KeyRequest {
+interface ShapeRequest extends RejectedKeyRequest {
   readonly kind: Kind;
   readonly shape: string;
 }

@@ -24,7 +24,7 @@ import { type RejectedKeyKind, restrictedOrInvalidKeyKinds } from "../../../spec
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { fixtureNeeds } from "../cases.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
-import type { KeyRequest, KeyRequests } from "./send-requests.ts";
+import type { RejectedKeyRequest, KeyRequests } from "./send-requests.ts";
 
 /** The response that an invalid or restricted key must get. `code: null` allows every error code. */
 type Expectation =
@@ -100,14 +100,14 @@ export type KeyVerdict = "correct" | "violation" | "inconclusive";
  * Whether the server accepted the key: it answered 2xx. If the clause does not require 401, a stream must also have a
  * `chunk` or `done` event, because the server may reject the key in an `error` event.
  */
-function isAccepted({ kind, endpoint, exchange }: KeyRequest): boolean {
+function isAccepted({ kind, endpoint, exchange }: RejectedKeyRequest): boolean {
   const { expects } = keyExpectations[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
   if (endpoint !== "stream" || expects.status === 401) return true;
   return exchange.answer.events.some(({ name }) => name === "chunk" || name === "done");
 }
 
-function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName>): KeyVerdict {
+function judgeRequest(request: RejectedKeyRequest, withControl: ReadonlySet<EndpointName>): KeyVerdict {
   const { expects } = keyExpectations[request.kind];
   const hasControl = withControl.has(request.endpoint);
   if (isInconclusive(request.exchange)) return "inconclusive";
@@ -122,17 +122,17 @@ function judgeRequest(request: KeyRequest, withControl: ReadonlySet<EndpointName
 }
 
 export interface JudgedRequest {
-  readonly request: KeyRequest;
+  readonly request: RejectedKeyRequest;
   readonly verdict: KeyVerdict;
 }
 
 export const judgeRequestsBy = (
-  requests: readonly KeyRequest[],
-  verdict: (request: KeyRequest) => KeyVerdict,
+  requests: readonly RejectedKeyRequest[],
+  verdict: (request: RejectedKeyRequest) => KeyVerdict,
 ): JudgedRequest[] => requests.map((request) => ({ request, verdict: verdict(request) }));
 
 export const judgeRequests = (
-  requests: readonly KeyRequest[],
+  requests: readonly RejectedKeyRequest[],
   withControl: ReadonlySet<EndpointName>,
 ): JudgedRequest[] => judgeRequestsBy(requests, (request) => judgeRequest(request, withControl));
 
@@ -140,7 +140,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
   readonly judged: (evidence: E) => readonly JudgedRequest[];
-  readonly alsoRequire?: (evidence: E, correct: readonly KeyRequest[]) => Finding<R> | null;
+  readonly alsoRequire?: (evidence: E, correct: readonly RejectedKeyRequest[]) => Finding<R> | null;
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
@@ -185,7 +185,7 @@ export function judgeRefusal(exchange: Exchange, expected: string, ...control: r
 
 const maxNamed = 8;
 
-function describeViolations(violations: readonly KeyRequest[]): string {
+function describeViolations(violations: readonly RejectedKeyRequest[]): string {
   const named = violations.slice(0, maxNamed);
   const rest = violations.length > named.length ? `, and ${violations.length - named.length} more` : "";
   const texts = [...Map.groupBy(named, ({ kind }) => kind)].map(
@@ -194,10 +194,10 @@ function describeViolations(violations: readonly KeyRequest[]): string {
   return `${texts.join("; ")}${rest}`;
 }
 
-const describeRequest = ({ endpoint, exchange }: KeyRequest): string =>
+const describeRequest = ({ endpoint, exchange }: RejectedKeyRequest): string =>
   `${endpoint} (${isSuccess(exchange) ? outcomeOf(exchange) : describeStatus(exchange)})`;
 
-function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
+function explainNoVerdict(requests: readonly RejectedKeyRequest[]): Unproven {
   const limited = requests.some(({ exchange }) => hasStatus(exchange, 429));
   if (limited) return unproven("the requests met a 429 before any other response", "an address that is not limited");
   const [first] = requests;
@@ -206,7 +206,7 @@ function explainNoVerdict(requests: readonly KeyRequest[]): Unproven {
     : unproven(`no endpoint accepted a valid key, so a rejection proves nothing (${describeRequest(first)})`);
 }
 
-export const acceptingEndpoints = (requests: readonly KeyRequest[]): ReadonlySet<EndpointName> =>
+export const acceptingEndpoints = (requests: readonly RejectedKeyRequest[]): ReadonlySet<EndpointName> =>
   new Set(requests.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /** Judges key requests, except on `excused` endpoints, and on those that accept any key (AUTH-3 judges these). */

@@ -92,14 +92,14 @@ export const successesOn = ({ client, recorder, target }: ProbeContext, endpoint
 export const firstSuccessOn = (context: ProbeContext, endpoint: EndpointName): Exchange | undefined =>
   successesOn(context, endpoint)[0];
 
-export interface KeyRequest {
+export interface RejectedKeyRequest {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
 }
 
 export interface KeyRequests {
-  readonly requests: readonly KeyRequest[];
+  readonly requests: readonly RejectedKeyRequest[];
 }
 
 export const exchangeOn = (
@@ -186,8 +186,8 @@ export async function sendToEndpoints(
   kind: RejectedKeyKind,
   endpoints: readonly EndpointName[],
   authorization?: string | null,
-): Promise<KeyRequest[]> {
-  const requests: KeyRequest[] = [];
+): Promise<RejectedKeyRequest[]> {
+  const requests: RejectedKeyRequest[] = [];
   for (const endpoint of endpoints) {
     const request = requestFor[endpoint](fixtures);
     const exchange = request === null ? null : await send(request, authorization);

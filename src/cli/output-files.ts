@@ -41,7 +41,7 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/** Writes each file. If one cannot be written, prints why, and the exit code of the command is at least 4. */
+/** Writes each file. If one cannot be written, prints why, and the exit code is 4 instead of 0. */
 export const writeOutputs = <Name extends string>(
   { files }: Pick<OutputFiles<Name>, "files">,
   render: (name: Name) => string,

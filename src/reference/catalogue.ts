@@ -61,7 +61,7 @@ const byName: ReadonlyMap<string, Patch> = new Map(
 
 export const findPatch = (kind: Patch["kind"], name: string): Patch | undefined => byName.get(`${kind} ${name}`);
 
-/** Returns the patch that a message to another thread or process names. Throws if there is none. */
+/** Returns the patch of this kind and name. Throws an `Error` if there is none, which is a defect of the harness. */
 export function patchNamed({ kind, name }: Pick<Patch, "kind" | "name">): Patch {
   const patch = findPatch(kind, name);
   if (patch === undefined) throw new Error(`There is no ${kind} ${name}.`);

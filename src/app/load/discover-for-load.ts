@@ -1,7 +1,7 @@
 import { type HarnessLimitError, harnessLimitOf } from "../../base/harness-limit.ts";
 import { isKeyRefusal } from "../../base/http.ts";
 import type { Client } from "../../run/send/client.ts";
-import { type AgentWithoutPath, isBudgetExhausted, UnsendablePath } from "../../run/skip-reason.ts";
+import { type AgentWithoutPath, isBudgetExhausted, UnsendablePath, WaitRefused } from "../../run/skip-reason.ts";
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
 import { assignDerivedRoles } from "../../run/discovery/complete-target.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
@@ -57,9 +57,13 @@ export async function discoverForLoad(
     if (met !== null) throw new UnsendableLoadError({ kind: "harness limit", limit: met });
     if (error instanceof UnsendablePath)
       throw new UnsendableLoadError({ kind: "unsendable agent", problem: error.message });
-    if (isBudgetExhausted(error))
+    if (error instanceof WaitRefused)
       throw nothingToLoad(
         `The key \`${key.name}\` has too few requests left to prepare a load. Try again once its limits have reset, or use another key.`,
+      );
+    if (isBudgetExhausted(error))
+      throw nothingToLoad(
+        `${maxRequests} requests were too few to find an agent and to prepare a load. Name an agent.`,
       );
     throw error;
   }

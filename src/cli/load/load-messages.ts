@@ -40,7 +40,7 @@ function lineOf({ trial: { scenario, tier, engine }, requests, openEnded, isBeyo
   return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${formatDuration(seconds * 1000)}`;
 }
 
-/** Describes why no load was sent. Four reasons name flags or commands of this program. */
+/** Describes why no load was sent. Some reasons name flags or commands of this program. */
 export function formatNotSentReason(why: NotSentReason): string {
   const text = describeNotSent(why);
   if (why.kind === "unknown scenario")

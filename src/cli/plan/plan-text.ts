@@ -16,8 +16,8 @@ import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import type { CreatedObjects, Stage } from "../../run/probe.ts";
 import { joinBlocks, type TerminalSettings } from "../../report/terminal/section-lines.ts";
 
-/** The stages of a run. `published` is the name in `plan --json`, which must never change: programs read it. */
-const stages: Readonly<Record<Stage, { readonly published: string; readonly title: string }>> = {
+/** Names of the stages of a run. `published` is the name in `plan --json`, which must never change: programs read it. */
+const stageNames: Readonly<Record<Stage, { readonly published: string; readonly title: string }>> = {
   opening: { published: "first", title: "first" },
   shared: { published: "shared", title: "At the same time, within the limits of the main key" },
   "agent time": { published: "timed", title: "After those, requests that keep agents busy" },
@@ -36,7 +36,7 @@ export function planText(given: FormattedPlan, { colour, width }: TerminalSettin
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     discoveryLines(plan, width, paint),
     roleLines(plan, width, paint),
-    ...Object.entries(stages).map(([stage, { title }]) =>
+    ...Object.entries(stageNames).map(([stage, { title }]) =>
       stageLines(
         plan.probes.filter((row) => row.stage === stage),
         title,
@@ -228,7 +228,7 @@ export const planJson = (plan: FormattedPlan): string =>
   JSON.stringify(
     {
       ...plan,
-      probes: plan.probes.map(({ probe, stage, ...row }) => ({ probe, lane: stages[stage].published, ...row })),
+      probes: plan.probes.map(({ probe, stage, ...row }) => ({ probe, lane: stageNames[stage].published, ...row })),
     },
     null,
     2,

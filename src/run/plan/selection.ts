@@ -111,9 +111,8 @@ function requireMatch(pattern: string, selection: string, suites: readonly Suite
   const named = `${selection} ${JSON.stringify(pattern)}`;
   const clause = pattern.toUpperCase();
   if (isClauseId(clause)) {
-    const { untestable } = clauseOf(clause);
-    const why = untestable === undefined ? "" : ` ${untestable}`;
-    throw new UsageError(line`${named} names a clause that has no check here.${why}`);
+    const { says, untestable = `\`conformance explain ${clause}\` says more.` } = clauseOf(clause);
+    throw new UsageError(line`${named} names a clause that has no check here: ${says} ${untestable}`);
   }
   throw new UsageError(
     line`${named} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,

@@ -12,14 +12,14 @@ interface Survivor {
   readonly reason: string;
 }
 
-const any = "*";
+const anything = "*";
 
-const row = (reason: string, mutation: string, condition = any): Survivor => ({ mutation, condition, reason });
+const row = (reason: string, mutation: string, condition = anything): Survivor => ({ mutation, condition, reason });
 
 const wireSurvivors: readonly Survivor[] = [
   row(
     "The reference server's clock moves only when a run moves it, so few requests of one kind come in each quarter.",
-    any,
+    anything,
     "*second * to * of the minute",
   ),
   row(
@@ -34,15 +34,15 @@ const wireSurvivors: readonly Survivor[] = [
     "The count is judged by its fall from one request to the next, which the next window or a concurrent request may hide.",
     "remaining three too high",
   ),
-  row("A key has one first request, so each endpoint gets that of a few keys only.", any, "*age first*"),
-  row("A key has one second request, so each endpoint gets that of a few keys only.", any, "*age second*"),
+  row("A key has one first request, so each endpoint gets that of a few keys only.", anything, "*age first*"),
+  row("A key has one second request, so each endpoint gets that of a few keys only.", anything, "*age second*"),
   row(
     "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
     "* (usage*",
   ),
   row(
     "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
-    any,
+    anything,
     "*, *, *",
   ),
   row(

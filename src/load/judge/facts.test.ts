@@ -26,6 +26,10 @@ interface ReportedBurst {
   readonly ofMinuteBefore?: number;
   /** Whether the first request gets its response after all other admitted requests, and reports them as used. */
   readonly answersFirstLast?: boolean;
+  /** Time between two requests of a connection. Default: 2 ms. */
+  readonly apartMs?: number;
+  /** Whether the 50th and the 51st response report the same `Remaining`. */
+  readonly hasEqualRemaining?: boolean;
 }
 
 /**
@@ -34,12 +38,13 @@ interface ReportedBurst {
  */
 function burstOf(burst: ReportedBurst): LoadEvidence {
   const at = (index: number): Partial<LoadSample> => {
-    const sentMs = startMs + Math.floor(index / 5) * 2 + 1;
+    const sentMs = startMs + Math.floor(index / 5) * (burst.apartMs ?? 2) + 1;
     const reset = { limit: limits.perMinute, reset: resetSeconds, resetAfter: 60 };
     return { flow: "burst", sentMs, headMs: sentMs + 1.5, endMs: sentMs + 1.6, date: startMs / 1000, ...reset };
   };
   const remainingAt = (index: number): number => {
-    const used = Math.max(0, index + 1 - (burst.ofMinuteBefore ?? 0));
+    const counted = burst.hasEqualRemaining === true && index === 50 ? index : index + 1;
+    const used = Math.max(0, counted - (burst.ofMinuteBefore ?? 0));
     return Math.max(burst.minRemaining ?? 0, limits.perMinute - used);
   };
   const ordinary = Array.from({ length: burst.admitted }, (_, index) =>
@@ -92,6 +97,11 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
   it("holds if the request of the previous minute is the last to be answered", () => {
     const burst = { admitted: 101, retryAfterSeconds: 60, ofMinuteBefore: 1, answersFirstLast: true };
     expect(breachedClauses(burst)).toEqual([]);
+  });
+
+  it("breaks it although two responses report the same remaining requests, if the requests are apart", () => {
+    const burst = { admitted: 104, retryAfterSeconds: 60, hasEqualRemaining: true, apartMs: 10 };
+    expect(breachedClauses(burst)).toContain("LIM-1");
   });
 
   it("breaks it with one more than those", () => {

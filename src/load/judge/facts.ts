@@ -81,13 +81,14 @@ function countOfPreviousMinute(admitted: readonly SampledRequest[], use: SentReq
   const doubtful = admitted.filter(isDoubtful);
   const certain = admitted.filter((each) => !isDoubtful(each));
   const inWindow = new Set(admitted);
-  const others = use.samples.filter((each) => !inWindow.has(each));
+  const others = use.samples.filter((each) => each.kind !== "health" && !inWindow.has(each));
   return Math.max(0, doubtful.length - unexplainedUse(certain, others, use));
 }
 
 /**
  * Returns how many used requests of the minute neither `certain` nor `others` explain, by the `Remaining` of `certain`.
- * Returns 0 if two of them report the same `Remaining`: then it does not show the order in which the server counted.
+ * A response's `Remaining` shows how many requests the server counted first. If two responses report the same, it does
+ * not show that order. Then all requests that were sent before a response may explain its `Remaining`.
  */
 function unexplainedUse(
   certain: readonly SampledRequest[],
@@ -96,10 +97,10 @@ function unexplainedUse(
 ): number {
   const usedBy = ({ remaining }: SampledRequest): number => perMinute - (remaining ?? perMinute);
   const counted = certain.filter(({ remaining }) => remaining !== 0).toSorted((a, b) => usedBy(a) - usedBy(b));
-  if (new Set(counted.map(usedBy)).size < counted.length) return 0;
-  const othersSentMs = sortedValues(others, ({ sentMs }) => sentMs);
+  const showsOrder = new Set(counted.map(usedBy)).size === counted.length;
+  const sentMs = sortedValues(showsOrder ? others : [...certain, ...others], (each) => each.sentMs);
   return counted.reduce((max, each, index) => {
-    const explained = index + 1 + sentBefore + countUpTo(othersSentMs, each.headMs);
+    const explained = (showsOrder ? index + 1 : 0) + countUpTo(sentMs, each.headMs) + sentBefore;
     return Math.max(max, usedBy(each) - explained);
   }, 0);
 }

@@ -216,7 +216,7 @@ describe("the clock of a run", () => {
       "the target is away for 8 s",
       away.slice(0, 9),
       [60_000, 1],
-      { passed: 1, min: 1, max: 1, calls: 10, isKnown: true },
+      { passed: 0, min: 0, max: 0, calls: 9, isKnown: true },
     ],
     ["an advance is refused", [403], [60_000, 1], { passed: 1, min: 1, max: 1, calls: 2, isKnown: true }],
   ])("knows how far the target's clock may have moved if %s", async (_, answers, advancesMs, expected) => {
@@ -227,7 +227,7 @@ describe("the clock of a run", () => {
       min: time.clockOffsetMs(),
       max: time.maxClockOffsetMs(),
       calls: calls(),
-      isKnown: time.clockProblem() === null,
+      isKnown: time.clockProblem()?.includes("time is unknown") !== true,
     }).toEqual(expected);
   });
 

@@ -241,9 +241,10 @@ function startTargetClock(control: ClockControl, now: () => number, pause: (ms: 
     } catch (error) {
       const call = error instanceof ControlCallFailed ? error : null;
       if (call?.isCarriedOut !== "no") unknownMs += ms;
-      if (unknownMs > maxUnknownMs) problem = describeUnknownTime(error);
       const isRefused = call?.isCarriedOut === "no" && call.isSent;
-      if (problem !== null || isRefused || now() >= untilMs) throw new WaitRefused(problem ?? messageOf(error));
+      if (unknownMs > maxUnknownMs) problem = noMoreAdvances("the target's time is unknown", error);
+      else if (!isRefused && now() >= untilMs) problem = noMoreAdvances("the test clock cannot be reached", error);
+      if (isRefused || problem !== null) throw new WaitRefused(problem ?? messageOf(error));
       await pause(retryPauseMs);
       await keepTrying(ms, untilMs);
     }
@@ -275,5 +276,5 @@ function startTargetClock(control: ClockControl, now: () => number, pause: (ms: 
   };
 }
 
-const describeUnknownTime = (error: unknown): string =>
-  `the target's time is unknown, so the run advanced its clock no more: ${messageOf(error)}`;
+const noMoreAdvances = (why: string, error: unknown): string =>
+  `${why}, so the run advanced its clock no more: ${messageOf(error)}`;

@@ -15,7 +15,7 @@ export interface ScenarioLimits {
 type ScenarioTiers =
   | "all"
   | "published"
-  /** `free` and `pro`, whose burst is published, and `enterprise`, whose limits a target file can state. */
+  /** The tiers with a published burst, and `enterprise`, whose burst a target file can state. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 

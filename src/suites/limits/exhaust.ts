@@ -63,13 +63,15 @@ const minInvoked = 3;
 
 /**
  * Sends requests until one is refused, several in a row fail, or `max` are sent. If GET requests count, starts with
- * them, because they run no agent. Near the limit and beyond it, sends invokes.
+ * them, because they run no agent. Near the limit and beyond it, sends invokes. If a GET request in the burst is
+ * refused, goes on with invokes: a server may grant a burst to invokes only.
  */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0, burst = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
 ): Promise<BurstResult> {
-  const { client, limits, countedRead } = sender;
+  const { client, limits } = sender;
+  let { countedRead } = sender;
   const left = expected - alreadySent;
   const isInBurst = (index: number): boolean => index >= left + minInvoked && index < left + burst - minInvoked;
   const isRead = isReadAt ?? ((index: number) => index < left - minInvoked || isInBurst(index));
@@ -84,13 +86,17 @@ export async function sendUntilRefused(
   let end: BurstResult["end"] = "all sent";
   const worker = async (): Promise<void> => {
     while (sent < max && end === "all sent") {
-      const sendsRead = countedRead !== null && isRead(sent);
+      const index = sent;
+      const sendsRead = countedRead !== null && isRead(index);
       sent += 1;
       const sample = await (sendsRead ? client.sample("GET", path) : invokeSample(sender));
       if (isAdmitted(sample)) {
         admitted += 1;
         invoked += Number(!sendsRead);
         failureCount = 0;
+      } else if (sample.status === 429 && sendsRead && isInBurst(index)) {
+        countedRead = null;
+        sent -= 1;
       } else if (sample.status === 429) {
         end = "refused";
         onRefused(sample);

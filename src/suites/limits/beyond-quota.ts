@@ -3,16 +3,19 @@ import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { windowSeconds } from "../../rules/limits/header-rules.ts";
+import { isRefused, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 import { eventsOfType } from "../deliveries/events.ts";
 import { fillAgentId, maxRealPolls, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { agentIdOf, awaitUnexpected } from "../webhooks/create-webhook.ts";
-import { helloBody, unpaced } from "./exhaust.ts";
+import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 
 export function tokensIn(exchange: Exchange, name: "used" | "limit"): number | null {
@@ -25,6 +28,18 @@ export function tokensIn(exchange: Exchange, name: "used" | "limit"): number | n
  * (LIM-20), so 402, 403 and 429 all count.
  */
 export const mayRefuseForTokens = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
+
+/** Whether a response refuses a request for the month's tokens, and the rate limit cannot explain it. */
+export const refusesForTokens = (exchange: Exchange): boolean =>
+  mayRefuseForTokens(exchange) && !mayRefuseForRate(exchange);
+
+/** Whether a 429 may come from the limit per minute or hour: it reports `Remaining: 0`, and not of the month. */
+function mayRefuseForRate(exchange: Exchange): boolean {
+  const sample = sampleOf(exchange);
+  return isRefused(sample) && (sample.remaining ?? 0) === 0 && windowSeconds(sample, null) <= hourSeconds;
+}
+
+const hourSeconds = 3600;
 
 export interface BatchBeyondQuota {
   readonly before: Exchange;
@@ -47,12 +62,12 @@ const starts = {
 
 type BatchContext = Pick<
   ProbeContext<"keys.nearQuota" | "agents.answering">,
-  "client" | "given" | "target" | "time" | "receiver"
+  "client" | "given" | "target" | "time" | "receiver" | "recorder"
 >;
 
 /**
  * Starts a batch or an operation after an invoke was refused for used-up tokens, and polls it. Returns `null` if the
- * target has no path for `start`, and `undefined` if no invoke was refused or too few requests are left.
+ * target has no path for `start`, and `undefined` if no invoke was refused or the run may not wait for enough requests.
  */
 export async function submitBatchBeyond(
   context: BatchContext,
@@ -64,7 +79,8 @@ export async function submitBatchBeyond(
   if (path === null) return null;
   if (refusal === null || !mayRefuseForTokens(refusal)) return undefined;
   if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
-  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < maxAroundBatch) return undefined;
+  else if (!hasRequestsLeft(context, refusal) && !(await waitIfAllowed(time, minuteOverMs, "a batch needs requests")))
+    return undefined;
   const own = withoutPacing(client.as(given["keys.nearQuota"]).since("1.2"));
   const query = `Hello. ${randomUUID()}`;
   // Without a test clock, avoids the agent with the role `webhooked`. Its new deliveries could mix with late retries of
@@ -77,6 +93,16 @@ export async function submitBatchBeyond(
   const after = await own.send("GET", "/usage");
   const completed = isSuccess(submitted) ? await completedOf(query, context) : [];
   return { before, submitted, after, completed, control: await own.invoke(given["agents.answering"], helloBody) };
+}
+
+/** Whether the key's last minute and `Remaining` leave `maxAroundBatch` requests. `Remaining` can be the hour's. */
+function hasRequestsLeft({ given, target, time, recorder }: BatchContext, refusal: Exchange): boolean {
+  const key = given["keys.nearQuota"];
+  const perMinute = limitsOf(key, target)?.perMinute ?? publishedTiers.free.perMinute;
+  const sinceMs = time.now() - minuteOverMs;
+  const recent = recorder.samplesOf(key.name).filter(({ kind, headMs }) => kind !== "health" && headMs > sinceMs);
+  const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0;
+  return Math.min(perMinute - recent.length, remaining) >= maxAroundBatch;
 }
 
 /** Returns a client that never waits for a limit to reset. Waiting for the monthly token quota could take weeks. */
@@ -107,10 +133,11 @@ export function judgeBatchBeyondQuota(
   if (batched === null) return inapplicable(`the path of this ${what} is not known`);
   if (batched === undefined) return unproven(`no ${what} followed an invoke that was refused for its tokens (LIM-19)`);
   const { before, submitted, after, completed, control } = batched;
-  if (!mayRefuseForTokens(control))
-    return unproven(`an invoke after the ${what} was not refused (${outcomeOf(control)})`);
-  if (mayRefuseForTokens(submitted)) return holds();
-  if (!isSuccess(submitted)) return unproven(`the ${what} was neither accepted nor refused (${outcomeOf(submitted)})`);
+  if (!refusesForTokens(control))
+    return unproven(`an invoke after the ${what} was not refused for its tokens (${outcomeOf(control)})`);
+  if (refusesForTokens(submitted)) return holds();
+  if (!isSuccess(submitted))
+    return unproven(`the ${what} was neither accepted nor refused for its tokens (${outcomeOf(submitted)})`);
   const [first, last] = [tokensIn(before, "used"), tokensIn(after, "used")];
   if (first === null || last === null) return unproven(`usage does not show the tokens that the ${what} used (USE-4)`);
   const isOfBatch = accountedTokens !== null && last > Math.max(first, accountedTokens);

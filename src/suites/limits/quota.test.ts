@@ -9,11 +9,11 @@ import { judged, judgeBy } from "../testing/judged.ts";
 
 const limits = suite("Limits", quotaChecks);
 const ok = exchange();
-const refusal = (status: number, remaining: number): Exchange =>
+const refusal = (status: number, remaining: number, seconds = 60): Exchange =>
   exchange({
     status,
     headers: [["X-RateLimit-Remaining", String(remaining)]],
-    json: { error: { code: "QUOTA", message: "no", status, retry_after: 60 } },
+    json: { error: { code: "QUOTA", message: "no", status, retry_after: seconds } },
   });
 
 const used = (turns: readonly (readonly [number, Exchange])[], quota: number | null = 100): QuotaEvidence => ({
@@ -86,6 +86,8 @@ describe("streams once the month's tokens are used", () => {
   it.each<[string, QuotaEvidence, string]>([
     ["are refused", after([[104, refused]]), "holds"],
     ["are refused with 403", after([[104, refusal(403, 5)]]), "holds"],
+    ["are refused, but perhaps for the rate", after([[104, refusal(429, 0)]]), "unproven"],
+    ["succeed, and only the rate refuses the next invoke", after([[104, done]], refusal(429, 0)), "unproven"],
     ["succeed between two refused invokes", after([[104, done]]), "breach"],
     ["end with an error event", after([[104, failed]]), "holds"],
     ["succeed, and need no tokens", after([[104, free]]), "unproven"],
@@ -154,6 +156,14 @@ describe("a batch once the month's tokens are used", () => {
 
   it.each<[string, QuotaEvidence, string]>([
     ["is refused", after(refused), "holds"],
+    ["is refused with 403, and nothing left", after(refusal(403, 0)), "holds"],
+    ["is refused until the next month, with nothing left", after(refusal(429, 0, 86_400)), "holds"],
+    ["is refused, but perhaps for the rate", after(refusal(429, 0)), "unproven"],
+    [
+      "is accepted and runs, and only the rate refuses the next invoke",
+      after(accepted, { after: usage(111), control: refusal(429, 0) }),
+      "unproven",
+    ],
     ["is accepted and runs", after(accepted, { after: usage(111) }), "breach"],
     ["is accepted and runs, but usage stops at the limit", after(accepted, { completed: completed(7) }), "breach"],
     ["is accepted, and completes without tokens", after(accepted, { completed: completed(0) }), "holds"],

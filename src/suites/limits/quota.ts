@@ -15,6 +15,7 @@ import {
   type BatchBeyondQuota,
   mayRefuseForTokens,
   judgeBatchBeyondQuota,
+  refusesForTokens,
   submitBatchBeyond,
   tokensIn,
 } from "./beyond-quota.ts";
@@ -162,9 +163,9 @@ function judgeStreamsBeyond(evidence: QuotaEvidence): Finding<never> {
     return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
   const { streams, control } = streamed;
   const last = streams.at(-1);
-  if (last === undefined || !mayRefuseForTokens(control))
-    return unproven(`an invoke after the streams was not refused (${outcomeOf(control)})`);
-  if (mayRefuseForTokens(last.exchange)) return holds();
+  if (last === undefined || !refusesForTokens(control))
+    return unproven(`an invoke after the streams was not refused for its tokens (${outcomeOf(control)})`);
+  if (refusesForTokens(last.exchange)) return holds();
   if (wasQuotaReached(last, quota) && hasSpentTokens(last.exchange))
     return breach(
       `no stream succeeds once ${quota} tokens of the month are used, as no invoke does`,
@@ -174,7 +175,7 @@ function judgeStreamsBeyond(evidence: QuotaEvidence): Finding<never> {
       control,
     );
   if (wasQuotaReached(last, quota) && hasEvent(last.exchange, "error")) return holds();
-  return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
+  return unproven(`no stream was refused for its tokens, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
 /** Tolerance for rounding: servers may round `retry_after`, and the end of the month, to whole seconds. */

@@ -67,6 +67,17 @@ describe("a recording of a right server", () => {
   });
 });
 
+describe("a GET request below the base URL", () => {
+  it.each([
+    ["the default port", "https://api.example.com:443/v1/usage"],
+    ["its host in upper case", "https://API.example.com/v1/usage"],
+    ["dot segments", "https://api.example.com/x/../v1/usage"],
+  ])("is judged by the checks of all responses, with %s in its URL", async (_, url) => {
+    const { report } = await judge(readHar(archive([anEntry({ url })])), { baseUrl: "https://api.example.com/v1" });
+    expect(redIn(report)).toEqual(expect.arrayContaining(["HDR-1", "USE-2"]));
+  });
+});
+
 describe("a recording whose URLs have a user and a password", () => {
   it.each([
     ["no base URL", null],

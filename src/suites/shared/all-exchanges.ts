@@ -20,6 +20,7 @@ import { isOffered, profileOfSource } from "../../spec/profiles.ts";
 import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
+import { isBelowBaseUrl } from "../../target/base-url.ts";
 import { usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
@@ -53,7 +54,7 @@ export const allExchanges = probe(
   { requests: 0, stage: "review", narrow: exchangesOfSet },
   async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
     exchanges: withoutNetworkLosses(recorder.exchangesOutsideOutages()).filter(
-      ({ request: { method, url } }) => method !== "GET" || url.startsWith(target.baseUrl),
+      ({ request: { method, url } }) => method !== "GET" || isBelowBaseUrl(url, target.baseUrl),
     ),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,

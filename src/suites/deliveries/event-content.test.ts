@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Header } from "../../evidence/exchange.ts";
 import { judgeDeliveredAgentId, judgeCreatedTime } from "./event-content.ts";
+import { withoutPings } from "./events.ts";
 import { exchange } from "../testing/evidence.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 
@@ -65,6 +66,18 @@ describe("a ping to a new address", () => {
     expect(judge(ping, event, { ...ping, attempt: 3 })).toBe("breach");
     expect(judge(known, event, { ...known, attempt: 3 })).toBe("holds");
     expect(judge(ping)).toBe("breach");
+  });
+
+  const started = (request_id: string) => delivery({ type: "agent.started", data: { request_id } }, 0);
+  const completed = delivery({ type: "agent.completed", data: { request_id: "r1" } }, 0);
+  it.each([
+    ["names a request", [started("r1"), started("r2"), completed], 2],
+    ["names none", [delivery({ id: "p1", type: "ping", data: {} }, 0), completed], 0],
+    ["has the id of one, later", [delivery({ id: "p1", type: "ping" }, 0), completed, delivery({ id: "p1" }, 0)], 0],
+    ["has another id, later", [delivery({ id: "p1", type: "ping" }, 0), completed, delivery({ id: "p2" }, 0)], 1],
+    ["has no id, later", [delivery({ type: "ping" }, 0), completed, delivery({ type: "ping" }, 0)], 1],
+  ])("is an undocumented type that %s", (_, deliveries, kept) => {
+    expect(withoutPings(deliveries).filter((each) => each !== completed)).toHaveLength(kept);
   });
 });
 

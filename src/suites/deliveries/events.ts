@@ -46,19 +46,26 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 
 /**
  * Removes pings and their retries: deliveries of an undocumented type, e.g. `ping`, before the first documented event of
- * an address. Keeps a type if none of its addresses also gets a documented event: it may be a misnamed event.
+ * an address. Keeps a delivery with a `request_id`, and a type if none of its addresses also gets a documented event:
+ * they may be misnamed events.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const hooks = new Set<string>();
   const early = deliveries.filter((each) => {
     if (isPublishedEvent(eventTypeOf(each))) hooks.add(each.hook);
-    return !hooks.has(each.hook);
+    return !hooks.has(each.hook) && typeof getPath(deliveryJson(each), "data", "request_id") !== "string";
   });
   const types = new Set(early.filter(({ hook }) => hooks.has(hook)).map(eventTypeOf));
   const pings = new Set(early.filter((each) => types.has(eventTypeOf(each))));
-  const isPing = (each: Delivery): boolean =>
-    pings.has(each) || [...pings].some((ping) => ping.hook === each.hook && isSameEvent(ping, each));
+  const ids = new Set([...pings].map(idAtHook).filter((id) => id !== null));
+  const isPing = (each: Delivery): boolean => pings.has(each) || ids.has(idAtHook(each) ?? "");
   return deliveries.filter((each) => isPublishedEvent(eventTypeOf(each)) || !isPing(each));
+}
+
+/** Returns the address and the event id of a delivery as text; `null` without an id. */
+function idAtHook(delivery: Delivery): string | null {
+  const id = eventIdOf(delivery);
+  return typeof id === "string" ? JSON.stringify([delivery.hook, id]) : null;
 }
 
 export interface AllDeliveries {

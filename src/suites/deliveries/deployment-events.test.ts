@@ -77,9 +77,24 @@ describe("the health of an agent around `deployment.health_changed`", () => {
     [
       "stays, with a deployment of another agent",
       changed(first),
-      [completed({ ...second, agent_id: "bard" })],
+      [completed(first), completed({ ...second, agent_id: "bard" })],
       healthy,
       "breach",
+    ],
+    [
+      "stays, and some events name no deployment",
+      changed(first),
+      [completed(none), completed(first)],
+      healthy,
+      "breach",
+    ],
+    ["stays, and the event names none", changed(none), [completed(first)], healthy, "inapplicable"],
+    [
+      "stays, and only deployment events name one",
+      changed(first),
+      [completed(none), completed({ ...first, type: "deployment.created" })],
+      healthy,
+      "inapplicable",
     ],
   ])("%s", (_, event, others, after, expected) => {
     const triggered = { event: "deployment.health_changed", failure: null, deliveries: [event] };

@@ -232,18 +232,21 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent, a
 }
 
 /**
- * Whether the event may be of another deployment of the agent than the health reports. Not if all deliveries of the
- * agent name the same deployment, or none, and no report names another.
+ * Whether the event may be of another deployment of the agent than the health reports. Assumed not to be if nothing names
+ * a deployment, or if the event and an execution or a report name the same one, and nothing names another. An id that
+ * only deployment events name is no proof: the agent may run on a deployment that has no name.
  */
 function mayBeOfOtherDeployment(event: Delivery, reports: readonly Exchange[], { deliveries }: AllDeliveries): boolean {
   const agent = getPath(deliveryJson(event), "agent_id");
-  const ofAgent = [event, ...deliveries].map(deliveryJson).filter((each) => getPath(each, "agent_id") === agent);
-  const deployments = new Set(ofAgent.map(deploymentIdIn));
-  const reported = reports.map((each) => deploymentIdIn(bodyJson(each))).filter((each) => each !== null);
-  return deployments.size > 1 || reported.some((each) => !deployments.has(each));
+  const ofAgent = [event, ...deliveries].filter((each) => getPath(deliveryJson(each), "agent_id") === agent);
+  const executions = ofAgent.filter((each) => !isOfDeployment(each));
+  const inUse = deploymentIdsIn([...executions.map(deliveryJson), ...reports.map(bodyJson)]);
+  const named = new Set([...deploymentIdsIn(ofAgent.map(deliveryJson)), ...inUse]);
+  return named.size > 1 || (named.size === 1 && !inUse.includes(getPath(deliveryJson(event), "deployment_id")));
 }
 
-const deploymentIdIn = (value: unknown): unknown => getPath(value, "deployment_id") ?? null;
+const deploymentIdsIn = (values: readonly unknown[]): unknown[] =>
+  values.map((each) => getPath(each, "deployment_id") ?? null).filter((id) => id !== null);
 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
   healthStatuses.some((each) => each === value);

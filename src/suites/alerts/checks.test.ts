@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
-import {
-  alertCrossed,
-  type AlertCrossingEvidence,
-  alertIdOf,
-  oddAlertsCreated,
-  requestsToExceed,
-  thresholdAbove,
-} from "./probes.ts";
+import { type AlertCrossingEvidence, alertIdOf, requestsToExceed, thresholdAbove } from "./probes.ts";
 import { alerts } from "./checks.ts";
 import { exchange, unanswered } from "../testing/evidence.ts";
 import { judged, judgeBy } from "../testing/judged.ts";
@@ -54,10 +47,6 @@ describe("usage alerts", () => {
     [unanswered(), "breach"],
   ])("ALR-1: creation %#", (answer, expected) => {
     expect(judged(alerts, "ALR-1", crossed({ created: answer }))).toBe(expected);
-  });
-
-  it("begin with the alert of ALR-1, as a key may have no more", () => {
-    expect(oddAlertsCreated).toMatchObject({ stage: alertCrossed.stage, after: [alertCrossed] });
   });
 
   it.each<[string, Partial<AlertCrossingEvidence>, string]>([

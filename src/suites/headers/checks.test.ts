@@ -227,8 +227,9 @@ describe("their values", () => {
     expect(judged(headers, "HDR-12", withSamples(samples).samples)).toBe(kind);
   });
 
-  const [atDate, fortyLater] = ["Sun, 29 Nov 2026 09:00:00 GMT", "Sun, 29 Nov 2026 09:00:40 GMT"];
-  it.each([
+  const dateAfter = (seconds: "00" | "20" | "40"): string => `Sun, 29 Nov 2026 09:00:${seconds} GMT`;
+  const [atDate, twentyLater, fortyLater] = [dateAfter("00"), dateAfter("20"), dateAfter("40")];
+  it.each<[string | null, string | null, string, number?]>([
     [null, null, "absent"],
     ["40", null, "present"],
     ["41", null, "present"],
@@ -238,12 +239,25 @@ describe("their values", () => {
     ["", null, "breach"],
     ["PT40S", atDate, "breach"],
     [fortyLater, atDate, "present"],
-    [fortyLater, "Sun, 29 Nov 2026 09:00:20 GMT", "breach"],
+    [fortyLater, twentyLater, "unproven"],
+    [fortyLater, twentyLater, "present", 0],
+    [fortyLater, atDate, "present", 20],
+    [fortyLater, twentyLater, "breach", 20],
+    [fortyLater, null, "present", 0],
+    [fortyLater, null, "breach", 20],
     [fortyLater, null, "unproven"],
-  ])("HDR-18: Retry-After %s beside 40 in the body and the `Date` %s", (value, date, kind) => {
+  ])("HDR-18: Retry-After %s beside 40 in the body, the `Date` %s: %s, %s", (value, date, kind, byReset) => {
     const retry: readonly Header[] = value === null ? [] : [["Retry-After", value]];
     const dated: readonly Header[] = date === null ? [] : [["Date", date]];
-    const refusal = exchange({ status: 429, headers: [...retry, ...dated], json: { error: { retry_after: 40 } } });
+    const reset: readonly Header[] =
+      byReset === undefined
+        ? []
+        : [
+            ["X-RateLimit-Reset", String(Date.parse(atDate) / 1000 + byReset + 60)],
+            ["X-RateLimit-Reset-After", "60"],
+          ];
+    const sent = [...retry, ...dated, ...reset];
+    const refusal = exchange({ status: 429, headers: sent, json: { error: { retry_after: 40 } } });
     expect(judged(headers, "HDR-18", all(refusal))).toBe(kind);
   });
 });

@@ -196,11 +196,9 @@ const checks: readonly Check[] = [
         const seconds = retryAfterSeconds(one);
         if (header === undefined) return null;
         if (seconds === null) return undefined;
-        const possible = secondsIn(header, one);
-        if (possible === null) return undefined;
-        return possible.some((each) => Math.abs(each - seconds) <= 1)
-          ? null
-          : { expected: `\`Retry-After\` is ${seconds}, as in the body`, actual: header };
+        const agrees = statesSeconds(header, seconds, one);
+        if (agrees !== false) return agrees === null ? undefined : null;
+        return { expected: `\`Retry-After\` is ${seconds}, as in the body`, actual: header };
       },
       whenEmpty: unproven("there was no 429, or none with both a `Retry-After` header and `retry_after`"),
       judgeAcross: (limited) =>
@@ -214,14 +212,16 @@ const checks: readonly Check[] = [
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
 /**
- * Returns how many seconds `Retry-After` tells the client to wait, by each clock of the response. The header can also
- * contain a date (RFC 9110, 10.2.3). Empty if the header is unreadable, `null` if no clock is known for its date.
+ * Whether `Retry-After` tells the client to wait so many seconds. The header can also contain a date (RFC 9110, 10.2.3).
+ * `null` if only a `Date` contradicts that date, because `Date` may lag, or if no clock is known.
  */
-function secondsIn(header: string, exchange: Exchange): readonly number[] | null {
-  const seconds = decimalNumber(header);
-  if (seconds !== null) return [seconds];
+function statesSeconds(header: string, seconds: number, exchange: Exchange): boolean | null {
+  const isAbout = (stated: number): boolean => Math.abs(stated - seconds) <= 1;
+  const stated = decimalNumber(header);
+  if (stated !== null) return isAbout(stated);
   const until = unixSeconds(header);
-  if (until === null) return [];
-  const clocks = [dateSeconds(exchange), nowByReset(exchange)].filter((each) => each !== null);
-  return clocks.length === 0 ? null : clocks.map((now) => until - now);
+  if (until === null) return false;
+  const byReset = nowByReset(exchange);
+  if ([byReset, dateSeconds(exchange)].some((now) => now !== null && isAbout(until - now))) return true;
+  return byReset === null ? null : false;
 }

@@ -39,7 +39,9 @@ export const evidenceSchema = z
       .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
   })
-  .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");
+  .describe(
+    "What a run of the conformance harness sent and saw. Keys and secrets are redacted, except the secrets of webhooks that the harness created.",
+  );
 
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 

@@ -72,7 +72,7 @@ export async function judgeTarget({
     const issued = await withControlParts(chosenTarget, "issue");
     const target = issued.kind === "provided" ? issued.target : chosenTarget;
     events.onStart?.(target);
-    const session = await runAndReport(
+    const judged = await runAndReport(
       {
         ...options,
         target,
@@ -86,7 +86,7 @@ export async function judgeTarget({
       },
       unselectedMusts(allSuites, options.suites, options.requirements),
     );
-    return { ...session, target };
+    return { ...judged, target };
   } finally {
     await close();
   }

@@ -17,15 +17,15 @@ export const looksRandom = (secret: string): boolean => secret.length >= 12 && /
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
 /**
- * Returns a copy of report and evidence without webhook secrets, to show to users. Only the file `evidence.json` keeps
- * webhook secrets, because checking signatures needs them.
+ * Returns a copy of report and evidence without webhook secrets, to show to users. The saved files `report.json` and
+ * `evidence.json` keep them, because checking signatures needs them.
  */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
 /** Does the same as `withoutWebhookSecrets`, but copies each part of the evidence only when it is first read. */
-export function withoutWebhookSecretsOnRead(
+export function withoutWebhookSecretsLazily(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,
 ): { readonly report: Report; readonly evidence: Evidence } {

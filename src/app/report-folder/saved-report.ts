@@ -15,7 +15,7 @@ import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
-import { redactWebhookSecretsByText, withoutWebhookSecretsOnRead } from "../judge/secrets.ts";
+import { redactWebhookSecretsByText, withoutWebhookSecretsLazily } from "../judge/secrets.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Body, Header } from "../../evidence/exchange.ts";
 import { deliveryLines, exchangeLines } from "../../report/model/exchange-text.ts";
@@ -118,7 +118,7 @@ export function documentOf(
   load: ReadonlyMap<string, LoadEvidence> = new Map(),
 ): ReportDocument {
   if (evidence === null) return { report, evidence, load };
-  return { ...withoutWebhookSecretsOnRead(report, evidence), load };
+  return { ...withoutWebhookSecretsLazily(report, evidence), load };
 }
 
 function readEvidenceOf(folder: string, { load }: Report): Evidence | null {

@@ -83,7 +83,7 @@ function prepare(flags: RunFlags) {
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
-  /** Report and evidence without webhook secrets. Only `document` may be shown to the user, not `judged`. */
+  /** Report and evidence without webhook secrets. Texts and pages show this, not `judged`. */
   readonly document: ReportDocument;
   readonly isWatchStopped: boolean;
   readonly isPresented?: boolean;

@@ -75,7 +75,7 @@ function suiteSection(suite: string, members: readonly ReportFinding[], context:
     return count === 0 ? [] : html`<span class="tally">${outcomeBadge(outcome)} ${count}</span>`;
   });
   const parts = (findings: readonly ReportFinding[]): Html[] =>
-    findings.map((finding) => findingDetails(finding, context));
+    findings.map((finding) => renderFindingDetails(finding, context));
   const title = html`<summary>
     <h3>${sanitizeLine(suite, 120)}</h3>
     <span class="tallies">${counts}</span>
@@ -95,7 +95,7 @@ function suiteSection(suite: string, members: readonly ReportFinding[], context:
 const isUrgent = ({ outcome }: ReportFinding): boolean =>
   outcomesWorstFirst.indexOf(outcome) < outcomesWorstFirst.indexOf("pass");
 
-function findingDetails(finding: ReportFinding, context: PageContext): Html {
+function renderFindingDetails(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
   const anchor = context.anchorOf(finding);
   const which = [

@@ -15,7 +15,7 @@ import { eventsOfType } from "../deliveries/events.ts";
 import { fillAgentId, maxRealPolls, pollToEnd, queryOfDelivery, startedId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { agentIdOf, awaitUnexpected } from "../webhooks/create-webhook.ts";
-import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { helloBody, samplesSince, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 
 export function tokensIn(exchange: Exchange, name: "used" | "limit"): number | null {
@@ -99,8 +99,7 @@ export async function submitBatchBeyond(
 function hasRequestsLeft({ given, target, time, recorder }: BatchContext, refusal: Exchange): boolean {
   const key = given["keys.nearQuota"];
   const perMinute = limitsOf(key, target)?.perMinute ?? publishedTiers.free.perMinute;
-  const sinceMs = time.now() - minuteOverMs;
-  const recent = recorder.samplesOf(key.name).filter(({ kind, headMs }) => kind !== "health" && headMs > sinceMs);
+  const recent = samplesSince(recorder, key, time.now() - minuteOverMs);
   const remaining = wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0;
   return Math.min(perMinute - recent.length, remaining) >= maxAroundBatch;
 }

@@ -8,6 +8,7 @@ import type { Recorder } from "../../run/send/recorder.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import type { TargetKey } from "../../target/target.ts";
 import type { CountedRead } from "./key-history.ts";
 
 export const helloBody = { query: "hello" } as const;
@@ -227,6 +228,10 @@ export async function unlessWaitRefused<T>(send: () => Promise<T>): Promise<T | 
 export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
   return (await unlessWaitRefused(() => time.passTime(ms, why))) !== null;
 }
+
+/** Returns the key's samples with a response head after `sinceMs`, without health requests, which no limit counts. */
+export const samplesSince = (recorder: Recorder, { name }: TargetKey, sinceMs: number): Sample[] =>
+  recorder.samplesOf(name).filter(({ kind, headMs }) => kind !== "health" && headMs > sinceMs);
 
 /**
  * Waits for the next window if the current window has too little time or allowance left for all `requests`.

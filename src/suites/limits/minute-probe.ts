@@ -16,6 +16,7 @@ import {
   invokeUnpaced,
   type KeySender,
   requestOtherEndpoints,
+  samplesSince,
   sendUntilRefused,
   unpaced,
   waitIfAllowed,
@@ -208,9 +209,8 @@ const grantedBurst = ({ limits, time }: KeySender, smallerTiers: SmallerTiers): 
   time.canAdvance && smallerTiers.some("admitsBurst") && !smallerTiers.some("isOver") ? (limits.burst ?? 0) : 0;
 
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
-  const sinceMs = time.now() - minuteMs;
-  const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
-  return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
+  const counted = samplesSince(recorder, key, time.now() - minuteMs).filter(isAdmitted);
+  return Math.min(limits.perMinute - 1, counted.length);
 }
 
 /** Uses up several rate-limit windows in a row. Two values of `Reset` show how long a window is. */

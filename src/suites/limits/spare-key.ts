@@ -1,12 +1,20 @@
 import { minuteMs } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { type Sample, isAdmitted } from "../../rules/limits/sample.ts";
+import { isAdmitted } from "../../rules/limits/sample.ts";
 import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import { type ProbeContext, probe } from "../../run/probe.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { type KeySender, exhaustAllowance, helloBody, invokeUnpaced, unpaced, waitIfAllowed } from "./exhaust.ts";
+import {
+  type KeySender,
+  exhaustAllowance,
+  helloBody,
+  invokeUnpaced,
+  samplesSince,
+  unpaced,
+  waitIfAllowed,
+} from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { marginMs, requestsBeyondMinute } from "./minute-probe.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
@@ -91,9 +99,8 @@ async function usePartnerBetween(
   { limits: { perMinute }, partner }: SpareKey,
 ): Promise<PartnerUse | null> {
   if (partner === null) return null;
-  const isRecent = ({ kind, headMs }: Sample): boolean => kind !== "health" && headMs > time.now() - minuteMs;
-  const recent = recorder.samplesOf(client.key.name).filter(isRecent).length;
-  const isMeasurable = recent + partnerRequests + 2 <= perMinute;
+  const recent = samplesSince(recorder, client.key, time.now() - minuteMs);
+  const isMeasurable = recent.length + partnerRequests + 2 <= perMinute;
   const invoke = (): Promise<Exchange> => client.invoke(agent, helloBody, unpaced);
   const before = isMeasurable ? await invoke() : null;
   const sent: Exchange[] = [];
@@ -112,9 +119,7 @@ async function exhaustSpareKey(
 ): Promise<void> {
   const { time } = sender;
   const { perMinute, burst } = limits;
-  const earlier = context.recorder
-    .samplesOf(key.name)
-    .filter((each) => each.kind !== "health" && isAdmitted(each) && each.headMs > time.now() - minuteMs).length;
+  const earlier = samplesSince(context.recorder, key, time.now() - minuteMs).filter(isAdmitted).length;
   const beganMs = time.now();
   const options = { max: requestsBeyondMinute(limits), expected: perMinute - earlier };
   const { admitted, end } = await exhaustAllowance(sender, options);

@@ -163,7 +163,7 @@ export const announcesWaitOverHour = ({ retryAfterSeconds }: Pick<RateLimitInfo,
  * Whether a response seems to report the monthly token limit instead of a limit on requests. A target may refuse for
  * tokens with any status, such as 403 (LIM-20), and only a 429 announces its wait.
  */
-const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
+export const isAboutMonthTokens = (response: ReportedWindow, limits: TierLimits | null): boolean =>
   announcesWaitOverHour(response) ||
   (response.limit !== null && response.remaining === 0 && mayBeMonthTokens(response.limit, limits));
 

@@ -3,7 +3,7 @@ import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { windowSeconds } from "../../rules/limits/header-rules.ts";
+import { isAboutMonthTokens } from "../../rules/limits/header-rules.ts";
 import { isRefused, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -36,10 +36,8 @@ export const refusesForTokens = (exchange: Exchange): boolean =>
 /** Whether a 429 may come from the limit per minute or hour: it reports `Remaining: 0`, and not of the month. */
 function mayRefuseForRate(exchange: Exchange): boolean {
   const sample = sampleOf(exchange);
-  return isRefused(sample) && (sample.remaining ?? 0) === 0 && windowSeconds(sample, null) <= hourSeconds;
+  return isRefused(sample) && (sample.remaining ?? 0) === 0 && !isAboutMonthTokens(sample, null);
 }
-
-const hourSeconds = 3600;
 
 export interface BatchBeyondQuota {
   readonly before: Exchange;

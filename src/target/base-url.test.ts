@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { isBelowBaseUrl, readBaseUrl } from "./base-url.ts";
+import { belowBaseUrl, readBaseUrl } from "./base-url.ts";
 import { UsageError } from "../base/line.ts";
 
 describe("a base URL", () => {
@@ -59,7 +59,7 @@ describe("a URL lies below a base URL", () => {
     ["a letter that is escaped in the base URL", "https://api.example.com/é/v1", "https://api.example.com/%c3%a9/v1"],
     ["user and password", "https://me:secret@api.example.com/x/v1/agents", base],
   ])("with %s", (_, url, baseUrl) => {
-    expect(isBelowBaseUrl(url, baseUrl)).toBe(true);
+    expect(belowBaseUrl(baseUrl)(url)).toBe(true);
   });
 
   it.each([
@@ -76,6 +76,6 @@ describe("a URL lies below a base URL", () => {
     ["another scheme", "http://api.example.com/x/v1/agents", base],
     ["no URL", "/x/v1/agents", base],
   ])("not with %s", (_, url, baseUrl) => {
-    expect(isBelowBaseUrl(url, baseUrl)).toBe(false);
+    expect(belowBaseUrl(baseUrl)(url)).toBe(false);
   });
 });

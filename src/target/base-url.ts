@@ -33,10 +33,16 @@ const problemOf = (text: string, fact: string, { what, example }: UrlName): Usag
 /** Removes credentials, query and fragment from a URL, because they may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");
 
-/** Whether a URL lies at or below a base URL. Spellings that RFC 3986 (6.2.2 and 6.2.3) calls equivalent count as equal. */
-export function isBelowBaseUrl(url: string, baseUrl: string): boolean {
-  const [address, base] = [comparableAddress(url), comparableAddress(baseUrl)];
-  return address !== null && base !== null && `${address}/`.startsWith(`${base.replace(/\/+$/, "")}/`);
+/**
+ * Returns a test whether a URL lies at or below a base URL. Spellings that RFC 3986 (6.2.2 and 6.2.3) calls equivalent
+ * count as equal.
+ */
+export function belowBaseUrl(baseUrl: string): (url: string) => boolean {
+  const base = comparableAddress(baseUrl)?.replace(/\/+$/, "") ?? null;
+  return (url) => {
+    const address = comparableAddress(url);
+    return address !== null && base !== null && `${address}/`.startsWith(`${base}/`);
+  };
 }
 
 /** Returns origin and path of a URL, without needless escapes; `null` for a text that is no URL. */

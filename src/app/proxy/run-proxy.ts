@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import type { Network } from "../../base/network/network.ts";
 import { startWorker } from "../../base/spawn-module.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
-import { isBelowBaseUrl } from "../../target/base-url.ts";
+import { belowBaseUrl } from "../../target/base-url.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
 import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";
 import type { ProxyReports } from "./traffic-judge.ts";
@@ -35,6 +35,7 @@ export async function startProxy(options: ProxyOptions) {
   const now = (): number => performance.timeOrigin + performance.now() - startedUnixMs;
   const judge = startJudgeThread({ ...options, startedUnixMs });
   const { origin, pathname } = new URL(baseUrl);
+  const isBelow = belowBaseUrl(baseUrl);
   let count = 0;
   try {
     const forwarder = await startForwarder({
@@ -46,7 +47,7 @@ export async function startProxy(options: ProxyOptions) {
       now,
       onExchange: (exchange) => {
         count += 1;
-        if (isBelowBaseUrl(exchange.url, baseUrl)) judge.add(exchange);
+        if (isBelow(exchange.url)) judge.add(exchange);
       },
     });
     return {

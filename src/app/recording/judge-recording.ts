@@ -7,7 +7,7 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RequirementSet } from "../../spec/clause.ts";
 import { recordedSuites, type RecordingContents } from "../../suites/recorded/recorded-suites.ts";
-import { isBelowBaseUrl } from "../../target/base-url.ts";
+import { belowBaseUrl } from "../../target/base-url.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 import { reportRun } from "../judge/run-and-report.ts";
 import type { SavedRun } from "../report-folder/saved-report.ts";
@@ -53,7 +53,8 @@ export interface RecordingDescription extends Pick<ReportedRecording, "file" | "
 export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
   const { file, baseUrl: named } = options;
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
-  const own = recording.exchanges.filter(({ exchange: { request } }) => isBelowBaseUrl(request.url, baseUrl));
+  const isBelow = belowBaseUrl(baseUrl);
+  const own = recording.exchanges.filter(({ exchange: { request } }) => isBelow(request.url));
   if (own.length === 0)
     throw new UsageError(line`${file} has no exchange with ${baseUrl}. Give another base URL, or none.`);
   const { exchanges, keys, areKnown } = nameKeys(own);

@@ -20,8 +20,8 @@ import { isOffered, profileOfSource } from "../../spec/profiles.ts";
 import { isAddedAfter, type RequirementSet } from "../../spec/clause.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
-import { isBelowBaseUrl } from "../../target/base-url.ts";
-import { usableKeys } from "../../target/target.ts";
+import { belowBaseUrl } from "../../target/base-url.ts";
+import { type Target, usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
 
@@ -49,13 +49,17 @@ const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: Requireme
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
 });
 
+/** Leaves out GET requests outside the base URL, where something else may answer. */
+function exchangesWithTarget(exchanges: readonly Exchange[], { baseUrl }: Target): Exchange[] {
+  const isBelow = belowBaseUrl(baseUrl);
+  return exchanges.filter(({ request: { method, url } }) => method !== "GET" || isBelow(url));
+}
+
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review", narrow: exchangesOfSet },
   async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
-    exchanges: withoutNetworkLosses(recorder.exchangesOutsideOutages()).filter(
-      ({ request: { method, url } }) => method !== "GET" || isBelowBaseUrl(url, target.baseUrl),
-    ),
+    exchanges: exchangesWithTarget(withoutNetworkLosses(recorder.exchangesOutsideOutages()), target),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
     ...(target.offers === null

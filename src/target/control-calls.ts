@@ -2,7 +2,7 @@ import { request } from "undici";
 import { z } from "zod";
 
 import { userAgent } from "../base/package-root.ts";
-import { errorCodeOrText, messageOf } from "../base/errors.ts";
+import { errorCodeOrText, messageOf, unconnectedCodes } from "../base/errors.ts";
 import { isGatewayStatus } from "../base/http.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { isLoopback, type Network } from "../base/network/network.ts";
@@ -40,14 +40,6 @@ export class ControlCallFailed extends Error {
     return !unconnectedCodes.has(errorCodeOrText(this.cause));
   }
 }
-
-/** Error codes of a connection that was never made. */
-const unconnectedCodes: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
 
 interface FailureDetails {
   readonly isTemporary: boolean;

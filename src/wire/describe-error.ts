@@ -1,3 +1,4 @@
+import { unconnectedCodes } from "../base/errors.ts";
 import type { Unanswered } from "../evidence/exchange.ts";
 
 interface HttpClientFailure {
@@ -7,13 +8,7 @@ interface HttpClientFailure {
 }
 
 const unreachableCodes = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
+  ...unconnectedCodes,
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",

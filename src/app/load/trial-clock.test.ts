@@ -169,4 +169,9 @@ describe("an advance between two trials", () => {
       isCarriedOut: "no",
     });
   });
+
+  it.each(["EHOSTUNREACH", "ENETUNREACH"])("knows that it was not carried out if the error is %s", (code) => {
+    const cause = Object.assign(new Error("no connection"), { code });
+    expect(new ControlCallFailed("no connection", { isTemporary: true, cause }).isCarriedOut).toBe("no");
+  });
 });

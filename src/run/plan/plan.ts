@@ -67,12 +67,9 @@ export function planProbes(
 type NeededProbe = Pick<PlannedProbe, "probe" | "isJudged" | "musts">;
 
 /**
- * Returns the probes that checks need, in this order:
- *
- * - probes whose evidence a check judges (`on`) or whose requests it judges if they ran (`also`), each behind the probes
- *   that prepare it (`after`);
- * - probes that give a check more messages to judge (`companions`), and those that prepare them;
- * - probes that send requests for cases of a check's `matrix` (`coverageProbe`).
+ * Returns the probes that checks need. First come probes whose evidence a check judges (`on`, `also`), then probes that
+ * give a check more messages to judge (`companions`). Coverage probes of a `matrix` come last. Preparing probes (`after`)
+ * stand before the probe that they prepare.
  */
 function probesNeeded(checks: readonly Check[]): NeededProbe[] {
   const isJudgedByProbe = new Map<Probe, boolean>();
